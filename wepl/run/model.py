@@ -1,0 +1,172 @@
+"""The model on a device: its arrays, and one block of time through the four stages."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wepl import registry, rows
+from wepl.backends import Backend
+from wepl.errors import NumericalError
+from wepl.kernels import buffers
+from wepl.run.assembly import Arrays
+from wepl.run.outputs import Selection
+
+_STATES = ("tile_state", "soil_state", "unit_state", "subbasin_state", "river_state")
+_TOTALS = ("tile_flux", "subbasin_flux")
+_PROBLEMS = {
+    rows.NOT_FINITE: "a value is not finite",
+    rows.NOT_CONVERGED: "an iteration did not converge",
+    rows.NEGATIVE_STORAGE: "a storage fell below zero",
+    rows.OUT_OF_BALANCE: "the water balance of the step does not close",
+}
+
+
+@dataclass(frozen=True)
+class Block:
+    """What one block hands to the writer: ``series[row, step, subbasin]`` means and the columns' record."""
+
+    series: np.ndarray
+    record: np.ndarray
+
+
+class Model:
+    """A basin's arrays on one backend.
+
+    Parameters
+    ----------
+    backend : Backend
+        Where the kernels run.
+    arrays : Arrays
+        The assembled basin on the host.
+    selection : Selection
+        Variables that the columns record.
+    step_seconds : float
+        Forcing step, s.
+    block_steps : int
+        Largest number of steps in a block: sizes the block arrays.
+    given : tuple of bool
+        Whether the forcing has shortwave and longwave radiation.
+    """
+
+    def __init__(self, backend: Backend, arrays: Arrays, selection: Selection, step_seconds: float, block_steps: int,
+                 given: tuple[bool, bool]) -> None:
+        self.backend = backend
+        self.arrays = arrays
+        self.n_route = route_steps(arrays, step_seconds)
+        self.block_steps = block_steps
+        values = {name: backend.upload(array) for name, array in arrays.values.items()}
+        sizes = array_sizes(arrays, selection, block_steps, self.n_route)
+        for table in buffers.KERNELS.values():
+            for argument in table:
+                if isinstance(argument, buffers.Buffer) and argument.name not in values and argument.name not in (
+                        "calendar", "forcing", "vegetation"):
+                    shape = tuple(sizes[dim] if isinstance(dim, str) else dim for dim in argument.dims)
+                    values[argument.name] = backend.allocate(shape, argument.dtype)
+        values["record_index"] = backend.upload(selection.record_index)
+        self.values: dict[str, Any] = values
+        self.scalars = {
+            "n_units": sizes["unit"], "n_tiles": sizes["tile"], "n_subbasins": sizes["subbasin"],
+            "n_route": self.n_route, "dt": float(step_seconds), "dt_route": step_seconds / self.n_route,
+            "shortwave_given": int(given[0]), "longwave_given": int(given[1]),
+        }
+
+    def advance(self, forcing: np.ndarray, calendar: np.ndarray, vegetation: np.ndarray) -> Block:
+        """Advance the basin through one block of forcing ``[row, step, cell]`` (internal units)."""
+        n_steps = forcing.shape[1]
+        values = dict(self.values, **self.scalars, n_steps=n_steps, n_routes=n_steps * self.n_route)
+        for name, host in (("forcing", forcing), ("calendar", calendar), ("vegetation", vegetation)):
+            values[name] = self.backend.upload(self._padded(host))
+        for kernel in ("weather", "column", "hillslope", "river"):
+            self.backend.launch(kernel, values)
+        series = self.backend.download(self.values["series"])[:, :n_steps * self.n_route]
+        by_step = series.reshape(series.shape[0], n_steps, self.n_route, series.shape[2])
+        mean = by_step[:, :, 0].copy()
+        for route in range(1, self.n_route):
+            mean += by_step[:, :, route]
+        return Block(mean / self.n_route, self.backend.download(self.values["record"]))
+
+    def _padded(self, host: np.ndarray) -> np.ndarray:
+        """The block's input in an array of the full block length, so that shapes never change."""
+        if host.shape[1] == self.block_steps:
+            return host
+        full = np.zeros((host.shape[0], self.block_steps, *host.shape[2:]))
+        full[:, :host.shape[1]] = host
+        return full
+
+    def problem(self) -> tuple[str, int, int, int] | None:
+        """The first thing that went wrong in the last block: stage, place, step and code; None when all is well."""
+        found = []
+        for stage in ("column", "hillslope", "river"):
+            code, step = self.backend.download(self.values[f"{stage}_status"])
+            bad = np.flatnonzero(code)
+            if bad.size:
+                scale = 1 if stage == "column" else self.n_route
+                first = bad[np.argmin(step[bad])]
+                found.append((int(step[first]) // scale, stage, int(first), int(code[first])))
+        if not found:
+            return None
+        step_number, stage, place, code = min(found)
+        return stage, place, step_number, code
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Every restart variable of the registry by name, float64 on the host."""
+        result = {}
+        for array in _STATES + _TOTALS:
+            host = self.backend.download(self.values[array]).astype(np.float64)
+            for row, entry in enumerate(registry.layout(array)):
+                result[entry.name] = host[row].copy()
+        return result
+
+    def set_state(self, state: dict[str, np.ndarray]) -> None:
+        """Put restart variables back on the device."""
+        for array in _STATES + _TOTALS:
+            host = np.stack([state[entry.name] for entry in registry.layout(array)])
+            self.values[array] = self.backend.upload(np.ascontiguousarray(host, dtype=np.float64))
+
+    def raise_problem(self, basin_units: np.ndarray, basin_subbasins: np.ndarray, label: str) -> None:
+        """Turn :meth:`problem` into an error that names process, place and time (``label``)."""
+        problem = self.problem()
+        assert problem is not None
+        stage, place, _, code = problem
+        text = _PROBLEMS.get(code, f"status {code}")
+        if stage == "column":
+            index = self.arrays.values["tile_index"][:, place]
+            unit = basin_units[self.arrays.unit_order[index[rows.TILE_UNIT]]]
+            land = registry.LAND_CLASSES[index[rows.TILE_CLASS]]
+            where = f"unit {unit}, land class {land}"
+        else:
+            where = f"sub-basin {basin_subbasins[place]}"
+        raise NumericalError(f"{stage} stage, {where}, {label}: {text}. Look at the forcing and parameters of this "
+                             f"place and time; no result was written")
+
+
+def route_steps(arrays: Arrays, step_seconds: float) -> int:
+    """Routing steps in one forcing step."""
+    return round(step_seconds / arrays.values["option"][rows.ROUTING_STEP])
+
+
+def array_sizes(arrays: Arrays, selection: Selection, block_steps: int, n_route: int) -> dict[str, int]:
+    """Sizes of the dimensions of :mod:`wepl.kernels.buffers`."""
+    values = arrays.values
+    n_units, n_tiles = values["unit_cell"].size, values["tile_list"].size
+    n_subbasins = values["level_list"].size
+    return {
+        "unit": n_units, "tile": n_tiles, "subbasin": n_subbasins, "unit+1": n_units + 1, "layer": arrays.n_layers,
+        "subbasin+1": n_subbasins + 1, "step": block_steps, "route": block_steps * n_route,
+        "record": len(selection.items), "river_cell": values["river_state"].shape[1],
+        "link": values["upstream_list"].size, "level+1": values["level_start"].size,
+    }
+
+
+def bytes_per_step(arrays: Arrays, selection: Selection, n_route: int, n_cells: int) -> int:
+    """Memory that one step of a block takes, for choosing the block length."""
+    sizes = array_sizes(arrays, selection, 1, n_route)
+    sizes |= {"cell": n_cells, "kind": 16}
+    in_time = {argument for table in buffers.KERNELS.values() for argument in table
+               if isinstance(argument, buffers.Buffer) and {"step", "route"} & set(argument.dims)}
+    return sum(8 * math.prod(sizes[dim] if isinstance(dim, str) else dim for dim in argument.dims)
+               for argument in {argument.name: argument for argument in in_time}.values())

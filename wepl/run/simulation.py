@@ -1,0 +1,276 @@
+"""A run from end to end: open, assemble, the block loop with reading ahead and writing behind, balance, result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wepl import __version__, registry
+from wepl.errors import InputError
+
+if TYPE_CHECKING:
+    from wepl.basin.dataset import Basin
+    from wepl.run.balance import BalanceReport
+    from wepl.run.model import Model
+
+_BLOCK_BYTES = 256 * 2**20
+_BLOCK_DAYS = 64
+
+
+@dataclass
+class RunResult:
+    """What a run leaves: the result's path, the water balance, and seconds spent per stage of the work."""
+
+    path: Path
+    balance: BalanceReport
+    seconds: dict[str, float] = field(default_factory=dict)
+    n_steps: int = 0
+    n_tiles: int = 0
+
+
+def run(basin: str | Path | Basin, *, output: str | Path | None = None, backend: str = "auto",
+        precision: str = "float64", threads: int | None = None, start: str | None = None, end: str | None = None,
+        block_days: float | None = None, variables: Sequence[str] = (), options: Mapping[str, float | str] | None = None,
+        from_state: str | Path | None = None, save_state: str | Path | None = None, quiet: bool = False,
+        compression: str = "zstd") -> RunResult:
+    """Run the model over a basin and write a result file.
+
+    Parameters
+    ----------
+    basin : path or Basin
+        The basin file, or a basin already opened.
+    output : path, optional
+        Result file; ``NAME_result.nc`` in the working folder when None. It appears only when complete.
+    backend, precision, threads
+        See :func:`wepl.backends.create`.
+    start, end : str, optional
+        First and last step (ISO date or date and time); the whole forcing when None.
+    block_days : float, optional
+        Days computed at a time; chosen to fit memory when None. The result does not depend on it.
+    variables : sequence of str
+        Unit and sub-basin variables to write beside discharge (:func:`wepl.run.outputs.choices`).
+    options : mapping, optional
+        Options and calibration multipliers by registry name, over those of the file; switches by name or number.
+    from_state, save_state : path, optional
+        State file to start from, and to write at the end.
+    quiet : bool
+        Print nothing.
+    compression : str
+        ``zstd``, ``zlib`` or ``none``.
+
+    Returns
+    -------
+    RunResult
+
+    Raises
+    ------
+    InputError
+        Something in the input cannot be used; nothing is written.
+    NumericalError
+        A kernel met a value it cannot go on with, or the balance does not close; nothing is written.
+    """
+    from wepl.basin.dataset import Basin
+
+    opened = basin if isinstance(basin, Basin) else Basin.open(basin)
+    job = _Job(opened, output, options or {}, start, end, variables)
+    return job.run(backend, precision, threads, block_days, from_state, save_state, quiet, compression)
+
+
+def resolve_options(basin: Basin, changes: Mapping[str, float | str]) -> dict[str, float]:
+    """Options of the basin with the user's changes, each checked against the registry.
+
+    Raises
+    ------
+    InputError
+        An option is unknown, not a number or choice, or out of its range.
+    """
+    merged = dict(basin.options)
+    known = {entry.name: entry for entry in registry.of_kind("option")}
+    for name, given in changes.items():
+        if name not in known:
+            raise InputError(f"unknown option {name}: choose from {', '.join(known)}")
+        entry = known[name]
+        if isinstance(given, str) and given in entry.choices:
+            value = float(entry.choices.index(given))
+        else:
+            try:
+                value = float(given)
+            except ValueError:
+                wanted = f"one of {', '.join(entry.choices)}" if entry.choices else f"a number in {entry.units}"
+                raise InputError(f"option {name}: {given!r} is not {wanted}") from None
+        low, high = entry.valid
+        if not low <= value <= high or (entry.integer and value != int(value)):
+            raise InputError(f"option {name} = {given} is outside {low:g} to {high:g} {entry.units}")
+        merged[name] = value
+    return merged
+
+
+class _Job:
+    """One run's fixed facts and its loop."""
+
+    def __init__(self, basin: Basin, output: str | Path | None, changes: Mapping[str, float | str],
+                 start: str | None, end: str | None, variables: Sequence[str]) -> None:
+        from wepl.run.assembly import assemble
+        from wepl.run.outputs import select
+
+        self.basin = basin
+        self.changes = dict(changes)
+        self.options = resolve_options(basin, changes)
+        self.clock = basin.forcing.clock
+        self.first, self.last = self._period(start, end)
+        self.arrays = assemble(basin, self.options)
+        self.selection = select(variables, self.arrays.n_layers)
+        self.output = self._output(output)
+        self.seconds = {"read": 0.0, "compute": 0.0, "write": 0.0}
+
+    def _period(self, start: str | None, end: str | None) -> tuple[int, int]:
+        first = self.clock.index(start) if start else 0
+        last = self.clock.index(end, end=True) + 1 if end else self.clock.n_steps
+        if last <= first:
+            raise InputError(f"the run would end ({end or self.clock.label(self.clock.n_steps - 1)}) before it starts "
+                             f"({start or self.clock.label(0)})")
+        return first, last
+
+    def _output(self, output: str | Path | None) -> Path:
+        path = Path(output) if output else Path(f"{Path(self.basin.path or 'basin.nc').stem}_result.nc")
+        if not path.parent.is_dir():
+            raise InputError(f"{path}: the folder {path.parent} does not exist: make it, or choose another with -o")
+        if self.basin.path and path.exists() and path.resolve() == Path(self.basin.path).resolve():
+            raise InputError(f"{path}: the result would overwrite the basin file: choose another name with -o")
+        return path
+
+    def block_steps(self, block_days: float | None) -> int:
+        """Steps in a block: as asked, else what fits the block's memory and a readable progress."""
+        from wepl.run.model import bytes_per_step, route_steps
+
+        step = self.clock.step_seconds
+        total = self.last - self.first
+        if block_days is not None:
+            if block_days * 86400 < step:
+                raise InputError(f"--block-days {block_days:g} is shorter than the forcing step of {step:g} s")
+            return min(total, int(block_days * 86400 / step))
+        per_step = bytes_per_step(self.arrays, self.selection, route_steps(self.arrays, step),
+                                  len(self.basin.forcing.cells))
+        return max(1, min(total, int(_BLOCK_BYTES / per_step), int(_BLOCK_DAYS * 86400 / step)))
+
+    def run(self, backend_name: str, precision: str, threads: int | None, block_days: float | None,
+            from_state: str | Path | None, save_state: str | Path | None, quiet: bool, compression: str) -> RunResult:
+        """The whole run; see :func:`run`."""
+        from wepl.run.progress import Progress
+
+        progress = Progress(self.clock, self.first, self.last, quiet=quiet)
+        progress.announce_compilation()
+        block_steps = self.block_steps(block_days)
+        model = self._model(backend_name, precision, threads, block_steps)
+        progress.line(model.backend.reason)
+        if from_state:
+            self._load(model, from_state)
+        before = model.state()
+        with self._writer(model, compression) as writer:
+            for at, block_time in self._blocks(model, block_steps, writer):
+                progress.update(at, block_time)
+            report = self._balance(before, model.state())
+            write_time = time.perf_counter()
+            if save_state:
+                self._save(model, save_state)
+            writer.finish({"water_balance_closure": report.closure}, report)
+            self.seconds["write"] += time.perf_counter() - write_time
+        progress.close()
+        progress.line(report.text)
+        progress.line(f"result: {self.output}")
+        return RunResult(self.output, report, self.seconds, self.last - self.first, self.arrays.unit_of_tile.size)
+
+    def _model(self, backend_name: str, precision: str, threads: int | None, block_steps: int) -> Model:
+        from wepl import backends
+        from wepl.run.model import Model
+
+        backend = backends.create(backend_name, precision, threads)
+        available = self.basin.forcing.available
+        given = ("shortwave_radiation" in available, "longwave_radiation" in available)
+        return Model(backend, self.arrays, self.selection, self.clock.step_seconds, block_steps, given)
+
+    def _blocks(self, model: Model, block_steps: int, writer) -> Iterator[tuple[int, float]]:
+        """Compute block after block while the next one is read and the last one is written."""
+        from wepl.run.outputs import UnitOutputs
+
+        outputs = UnitOutputs(self.selection, self.arrays)
+        starts = list(range(self.first, self.last, block_steps))
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="wepl-read") as reader:
+            waiting: Future[np.ndarray] = reader.submit(self._read, starts[0], block_steps)
+            for number, at in enumerate(starts):
+                began = time.perf_counter()
+                forcing = waiting.result()
+                if number + 1 < len(starts):
+                    waiting = reader.submit(self._read, starts[number + 1], block_steps)
+                until = at + forcing.shape[1]
+                read_done = time.perf_counter()
+                block = model.advance(forcing, *self._time_tables(at, until))
+                self._check(model, at)
+                computed = time.perf_counter()
+                values = self._series(block.series)
+                values.update(outputs.block(block.record, until - at))
+                writer.put(at, values)
+                written = time.perf_counter()
+                self.seconds["read"] += read_done - began
+                self.seconds["compute"] += computed - read_done
+                self.seconds["write"] += written - computed
+                yield until, written - began
+
+    def _read(self, at: int, block_steps: int) -> np.ndarray:
+        return self.basin.forcing.read(at, min(self.last, at + block_steps))
+
+    def _time_tables(self, at: int, until: int) -> tuple[np.ndarray, np.ndarray]:
+        from wepl.run.assembly import vegetation_table
+
+        calendar = np.stack([self.clock.day_of_year(at, until), self.clock.solar_hour(at, until)]).astype(float)
+        return calendar, vegetation_table(self.basin.parameters, self.clock, at, until, self.options)
+
+    def _series(self, series: np.ndarray) -> dict[str, np.ndarray]:
+        values = {}
+        for row, entry in enumerate(registry.layout("series")):
+            if entry.name == "discharge" or entry.name in self.selection.series:
+                values[entry.name] = series[row]
+        return values
+
+    def _check(self, model: Model, at: int) -> None:
+        problem = model.problem()
+        if problem is not None:
+            label = self.clock.label(at + problem[2])
+            parameters = self.basin.parameters
+            model.raise_problem(parameters["unit"].values, parameters["subbasin"].values, label)
+
+    def _writer(self, model: Model, compression: str):
+        import json
+
+        from wepl.run.writer import ResultWriter
+
+        attributes = {
+            "model_version": __version__, "backend": model.backend.name, "precision": model.backend.precision,
+            "basin_hash": self.basin.hash, "options_changed": json.dumps(self.changes, sort_keys=True),
+            "options": json.dumps(self.options, sort_keys=True),
+        }
+        names = (*self.selection.units, *self.selection.series)
+        return ResultWriter(self.output, basin=self.basin, clock=self.clock, first=self.first, last=self.last,
+                            variables=names, attributes=attributes, compression=compression)
+
+    def _balance(self, before: dict[str, np.ndarray], after: dict[str, np.ndarray]) -> BalanceReport:
+        from wepl.run.balance import close
+
+        return close(before, after, self.arrays, self.basin)
+
+    def _load(self, model: Model, path: str | Path) -> None:
+        from wepl.run.restart import load_state
+
+        model.set_state(load_state(path, basin=self.basin, clock=self.clock, at=self.first,
+                                   shapes={name: array.shape for name, array in model.state().items()}))
+
+    def _save(self, model: Model, path: str | Path) -> None:
+        from wepl.run.restart import save_state
+
+        save_state(path, model.state(), basin=self.basin, clock=self.clock, at=self.last)
