@@ -1,0 +1,90 @@
+"""What every reader and writer of netCDF files shares: one lock, and files that appear only when they are complete.
+
+The netCDF and HDF5 libraries are not thread-safe, and netCDF4 releases the interpreter lock while it reads or writes.
+Forcing is read ahead and results are written behind in threads, so each direct use of netCDF4 holds :data:`LOCK`.
+It is the lock that xarray takes by itself, and it is not reentrant: do not call xarray while holding it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from itertools import count
+from pathlib import Path
+
+from xarray.backends.netCDF4_ import NETCDF4_PYTHON_LOCK as LOCK
+
+from wepl.errors import InputError, WeplError
+
+__all__ = ["LOCK", "check_target", "content_of", "publish", "temporary_path", "write_failure"]
+
+_serial = count()
+
+
+def content_of(path: Path) -> str:
+    """What the file at ``path`` says it is (attribute ``wepl_content``); empty when it does not say or is no netCDF."""
+    import netCDF4
+
+    try:
+        with LOCK, netCDF4.Dataset(path) as file:
+            return str(getattr(file, "wepl_content", ""))
+    except (OSError, RuntimeError):
+        return ""
+
+
+def check_target(path: Path, content: str) -> None:
+    """Refuse a place where a file cannot be written, or where it would replace something else.
+
+    Parameters
+    ----------
+    path : Path
+        The file to be written.
+    content : str
+        ``result`` or ``state``: a file that is there already is replaced only when it holds the same.
+
+    Raises
+    ------
+    InputError
+        The folder is missing or read-only, the path is a folder, or another kind of file stands there.
+    """
+    folder = path.parent
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give the name of a file to write")
+    if not folder.is_dir():
+        raise InputError(f"the folder {folder} does not exist; create it or write {path.name} elsewhere")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"the folder {folder} is read-only; write {path.name} elsewhere")
+    if path.exists() and (not path.is_file() or path.stat().st_size > 0) and content_of(path) != content:
+        raise InputError(f"{path} exists and is not a {content} file of wepl; remove it or choose another name")
+
+
+def temporary_path(path: Path) -> Path:
+    """A name in the folder of ``path`` for the file while it is being written."""
+    return path.with_name(f".{path.name}.partial-{os.getpid()}-{next(_serial)}")
+
+
+def publish(temporary: Path, path: Path) -> None:
+    """Give the complete file its name: flushed to the disk first, then renamed in one step."""
+    _flush(temporary, os.O_RDWR)
+    os.replace(temporary, path)
+    if os.name == "posix":
+        _flush(path.parent, os.O_RDONLY)
+
+
+def _flush(path: Path, mode: int) -> None:
+    descriptor = os.open(path, mode)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_failure(path: Path, error: BaseException) -> WeplError:
+    """The error to raise when writing ``path`` failed: the library's reason, the free space and what to do."""
+    try:
+        free = f"{shutil.disk_usage(path.parent).free / 1e6:.0f} MB are free there"
+    except OSError:
+        free = "the folder cannot be read any more"
+    reason = str(error) or type(error).__name__
+    return WeplError(f"cannot write {path}: {reason} ({free}). Nothing was left behind; free some space, raise the "
+                     f"quota or write to another folder, and run again")
