@@ -12,7 +12,7 @@ import numba
 import numpy as np
 
 from wepl import rows
-from wepl.physics.energy import force_restore_step
+from wepl.physics.energy import force_restore_step, ground_heat_estimate
 from wepl.physics.jit import kernel, physics
 from wepl.physics.rain_pattern import storm_depth, storm_duration
 from wepl.stages import infiltration, soil_water, surface
@@ -284,19 +284,19 @@ def soil_step(tile, step, first_route, n_route, dt, air, ground_heat, option, ti
 
 
 @physics
-def close_energy(radiation, air, dt, option, store, flux, conductance):
+def close_energy(kind, radiation, air, dt, option, store, flux):
     """Energy terms of the step (J m-2): what is neither latent nor ground heat is sensible heat."""
     latent = surface.latent_energy(air, flux)
-    if int(option[rows.ENERGY_BALANCE]) == rows.FORCE_RESTORE:
+    ground, sensible = 0.0, radiation * dt - latent
+    if kind != rows.WATER and int(option[rows.ENERGY_BALANCE]) == rows.FORCE_RESTORE:
+        conductance = air.heat_capacity * air.wind / option[rows.SOIL_AERODYNAMIC_FACTOR]
         result = force_restore_step(store[rows.SURFACE_TEMPERATURE], store[rows.DEEP_TEMPERATURE], radiation,
                                     latent / dt, air.temperature, conductance, dt)
         store[rows.SURFACE_TEMPERATURE] = result.surface_temperature
         store[rows.DEEP_TEMPERATURE] = result.deep_temperature
-        flux[rows.GROUND_HEAT] = result.ground_heat * dt
-        flux[rows.SENSIBLE_HEAT] = result.sensible_heat * dt
-    else:
-        flux[rows.GROUND_HEAT] = 0.0
-        flux[rows.SENSIBLE_HEAT] = radiation * dt - latent
+        ground, sensible = result.ground_heat * dt, result.sensible_heat * dt
+    flux[rows.GROUND_HEAT] = ground
+    flux[rows.SENSIBLE_HEAT] = sensible
     flux[rows.NET_RADIATION] = radiation * dt
     flux[rows.LATENT_HEAT] = latent
 
@@ -332,6 +332,47 @@ def record_step(tile, step, n_layers, record_index, record, store, flux, soil):
 
 
 @physics
+def begin_step(weather, step, unit, dt, flux):
+    """Clear the step's fluxes, read its weather, enter the precipitation."""
+    for row in range(_N_FLUX):
+        flux[row] = 0.0
+    rain = weather[rows.RAIN, step, unit]
+    wet = 0.0
+    if rain > 0.0:
+        wet = min(dt, storm_duration(rain)) if dt >= _DAY else dt
+    air = surface.read_air(weather, step, unit, wet, dt)
+    flux[rows.PRECIPITATION_DEPTH] = air.rain + air.snow
+    flux[rows.RAINFALL] = air.rain
+    flux[rows.SNOWFALL] = air.snow
+    return air
+
+
+@physics
+def tile_step(tile, step, n_route, dt, air, option, tile_index, tile_parameter, vegetation, store, flux, soil,
+              n_layers, lateral):
+    """One step of one tile, whatever its kind. Status code."""
+    kind = tile_index[rows.TILE_KIND, tile]
+    first_route = step * n_route
+    ground_heat = 0.0
+    if kind != rows.WATER and int(option[rows.ENERGY_BALANCE]) == rows.FORCE_RESTORE:
+        ground_heat = ground_heat_estimate(store[rows.SURFACE_TEMPERATURE], store[rows.DEEP_TEMPERATURE])
+    before = tile_water(store, soil, n_layers)
+    code = rows.OK
+    if kind == rows.SOIL:
+        radiation, code = soil_step(tile, step, first_route, n_route, dt, air, ground_heat, option, tile_index,
+                                    tile_parameter, vegetation, store, flux, soil, n_layers, lateral)
+    elif kind == rows.IMPERVIOUS:
+        radiation = impervious_step(tile, first_route, n_route, dt, air, ground_heat, option, tile_parameter, store,
+                                    flux, lateral)
+    else:
+        radiation = water_step(tile, first_route, n_route, dt, air, option, tile_parameter, store, flux, lateral)
+    close_energy(kind, radiation, air, dt, option, store, flux)
+    if code == rows.OK:
+        code = check_step(before, tile_water(store, soil, n_layers), air, flux)
+    return code
+
+
+@physics
 def advance_tile(tile, n_steps, n_route, dt, option, tile_index, tile_parameter, soil_parameter, vegetation, weather,
                  tile_state, soil_state, tile_flux, lateral, record_index, record, status, store, flux, soil):
     """Advance one tile through ``n_steps`` of ``dt`` s, each of ``n_route`` routing steps.
@@ -340,43 +381,19 @@ def advance_tile(tile, n_steps, n_route, dt, option, tile_index, tile_parameter,
     ``vegetation[row, step, kind]``, ``lateral[row, routing step, tile]``, ``record[item, step, tile]``,
     ``status[2, tile]``; ``store``, ``flux`` and ``soil`` are this thread's scratch.
     """
-    kind = tile_index[rows.TILE_KIND, tile]
     unit = tile_index[rows.TILE_UNIT, tile]
-    n_layers = soil_state.shape[1] if kind == rows.SOIL else 0
+    n_layers = soil_state.shape[1] if tile_index[rows.TILE_KIND, tile] == rows.SOIL else 0
     load_tile(tile, n_layers, tile_state, soil_state, soil_parameter, store, soil)
     for row in range(_N_LATERAL):
         for route in range(n_steps * n_route):
             lateral[row, route, tile] = 0.0
     for step in range(n_steps):
-        for row in range(_N_FLUX):
-            flux[row] = 0.0
-        air = surface.read_air(weather, step, unit, 0.0, dt)
-        if air.rain > 0.0:
-            wet = min(dt, storm_duration(air.rain)) if dt >= _DAY else dt
-            air = surface.read_air(weather, step, unit, wet, dt)
-        flux[rows.PRECIPITATION_DEPTH] = air.rain + air.snow
-        flux[rows.RAINFALL] = air.rain
-        flux[rows.SNOWFALL] = air.snow
-        before = tile_water(store, soil, n_layers)
-        ground_heat = 0.0
-        if int(option[rows.ENERGY_BALANCE]) == rows.FORCE_RESTORE and kind != rows.WATER:
-            ground_heat = surface.ground_heat_estimate(store)
-        code = rows.OK
-        if kind == rows.SOIL:
-            radiation, code = soil_step(tile, step, step * n_route, n_route, dt, air, ground_heat, option, tile_index,
-                                        tile_parameter, vegetation, store, flux, soil, n_layers, lateral)
-        elif kind == rows.IMPERVIOUS:
-            radiation = impervious_step(tile, step * n_route, n_route, dt, air, ground_heat, option, tile_parameter,
-                                        store, flux, lateral)
-        else:
-            radiation = water_step(tile, step * n_route, n_route, dt, air, option, tile_parameter, store, flux, lateral)
-        conductance = air.heat_capacity * air.wind / option[rows.SOIL_AERODYNAMIC_FACTOR]
-        close_energy(radiation, air, dt, option, store, flux, conductance)
+        air = begin_step(weather, step, unit, dt, flux)
+        code = tile_step(tile, step, n_route, dt, air, option, tile_index, tile_parameter, vegetation, store, flux,
+                         soil, n_layers, lateral)
         record_step(tile, step, n_layers, record_index, record, store, flux, soil)
         for row in range(_N_FLUX):
             tile_flux[row, tile] += flux[row]
-        if code == rows.OK:
-            code = check_step(before, tile_water(store, soil, n_layers), air, flux)
         if code != rows.OK:
             status[0, tile] = code
             status[1, tile] = step
@@ -389,7 +406,12 @@ def column_kernel(n_tiles, n_steps, n_route, dt, option, tile_index, tile_parame
                   weather, tile_state, soil_state, tile_flux, lateral, record_index, record, status):
     """Advance all tiles through a block, in parallel chunks; see :func:`advance_tile`."""
     n_layers = max(1, soil_state.shape[1])
-    for chunk in numba.prange((n_tiles + _CHUNK - 1) // _CHUNK):
+    n_chunks = (n_tiles + _CHUNK - 1) // _CHUNK
+    # Soil tiles come first and cost most: deal the chunks out like cards, so that every thread gets its share.
+    hands = numba.get_num_threads()
+    per_hand = (n_chunks + hands - 1) // hands
+    for place in numba.prange(hands * per_hand):
+        chunk = place // per_hand + hands * (place % per_hand)
         store = np.empty(_N_STORE)
         flux = np.empty(_N_FLUX)
         soil = np.empty((_N_SOIL_WORK, n_layers))
