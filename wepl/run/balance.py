@@ -17,14 +17,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wepl import registry
+from wepl import registry, rows
 from wepl.run.balance_report import BalanceReport, Closure, Terms
 
-__all__ = ["BalanceReport", "Closure", "Topology", "close"]
+if TYPE_CHECKING:
+    from wepl.basin.dataset import Basin
+    from wepl.run.assembly import Arrays as KernelArrays
+
+__all__ = ["BalanceReport", "Closure", "Topology", "budget", "close"]
 
 Values = NDArray[np.float64]
 Arrays = Mapping[str, Values]
@@ -56,6 +61,8 @@ class Topology:
         Identifiers for messages.
     tile_class : array [tile], optional
         Index of the land class, for messages.
+    unit_order : array [unit], optional
+        Position of each unit in the basin file, where units are sorted differently.
     """
 
     tile_unit: NDArray[np.integer]
@@ -69,6 +76,25 @@ class Topology:
     unit_id: NDArray[np.integer]
     subbasin_id: NDArray[np.integer]
     tile_class: NDArray[np.integer] | None = None
+    unit_order: NDArray[np.integer] | None = None
+
+    @classmethod
+    def of(cls, arrays: KernelArrays, basin: Basin) -> Topology:
+        """The topology of an assembled basin."""
+        values, parameters = arrays.values, basin.parameters
+        identifiers = parameters["subbasin"].values
+        below = parameters["downstream"].values
+        position = {int(identifier): index for index, identifier in enumerate(identifiers)}
+        cells = np.diff(values["cell_start"])
+        return cls(
+            tile_unit=arrays.unit_of_tile, tile_area=arrays.tile_area, unit_subbasin=arrays.subbasin_of_unit,
+            unit_area=values["unit_parameter"][rows.AREA],
+            subbasin_area=values["subbasin_parameter"][rows.SUBBASIN_AREA],
+            yield_area=values["subbasin_parameter"][rows.YIELD_AREA],
+            downstream=np.array([position.get(int(identifier), -1) for identifier in below]),
+            river_cell_subbasin=np.repeat(np.arange(len(cells)), cells),
+            unit_id=parameters["unit"].values[arrays.unit_order], subbasin_id=identifiers,
+            tile_class=values["tile_index"][rows.TILE_CLASS], unit_order=arrays.unit_order)
 
     def place_name(self, place: str, index: int) -> str:
         """How a message calls a place."""
@@ -83,8 +109,30 @@ class Topology:
         return text
 
 
-def close(before: Arrays, after: Arrays, fluxes: Arrays, topology: Topology) -> BalanceReport:
-    """Close the water balance between two moments.
+def close(before: Arrays, after: Arrays, arrays: KernelArrays, basin: Basin) -> BalanceReport:
+    """Close the water balance of a run between two moments.
+
+    Parameters
+    ----------
+    before, after : mapping
+        All restart variables at both moments (states, and totals of fluxes since some earlier moment).
+    arrays : Arrays
+        The assembled basin.
+    basin : Basin
+        Gives the identifiers.
+
+    Returns
+    -------
+    BalanceReport
+        See :func:`budget`.
+    """
+    totals = ("tile_flux", "subbasin_flux")
+    fluxes = {name: after[name] - before[name] for name in after if registry.variable(name).array in totals}
+    return budget(before, after, fluxes, Topology.of(arrays, basin))
+
+
+def budget(before: Arrays, after: Arrays, fluxes: Arrays, topology: Topology) -> BalanceReport:
+    """Close the water balance between two moments, from plain arrays.
 
     Parameters
     ----------
@@ -108,7 +156,10 @@ def close(before: Arrays, after: Arrays, fluxes: Arrays, topology: Topology) -> 
     subbasin, subbasin_closure = accounts.subbasins()
     terms, basin_closure = accounts.basin()
     closures += [unit_closure, subbasin_closure, basin_closure]
-    return BalanceReport(terms=terms, closures=tuple(closures), unit_residual=unit / topology.unit_area,
+    unit_depth = unit / topology.unit_area
+    if topology.unit_order is not None:
+        unit_depth[topology.unit_order] = unit_depth.copy()
+    return BalanceReport(terms=terms, closures=tuple(closures), unit_residual=unit_depth,
                          subbasin_residual=subbasin / topology.subbasin_area)
 
 

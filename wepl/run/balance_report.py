@@ -86,7 +86,7 @@ class BalanceReport:
     closures : tuple of Closure
         The worst residual of each budget; the last one is the basin's.
     unit_residual : array [unit]
-        Residual of the columns of each unit, m.
+        Residual of the columns of each unit, m, in the basin file's order.
     subbasin_residual : array [subbasin]
         Residual of each sub-basin from rain to the reach's end, m.
     """
@@ -128,8 +128,9 @@ class BalanceReport:
             f"({worst.volume:.3e} m3), {worst.relative:.2e} of the water that passed, allowed {tolerance:.0e}. "
             "Run with float64 precision; if it is float64 already, this is a fault of the model: please report it")
 
-    def table(self) -> str:
-        """The basin's terms as text, in mm over the basin and in 1e8 m3."""
+    @property
+    def text(self) -> str:
+        """The basin's terms as a table, in mm over the basin and in 1e8 m3, and the closure."""
         lines = [(f"{'  ' * level}{label}", _number(volume / self.terms.area * 1e3, 2), _number(volume / 1e8, 4))
                  for _, label, volume, level in self.terms.rows()]
         width = max(len(label) for label, *_ in lines)

@@ -9,10 +9,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import netCDF4
 import numpy as np
@@ -24,31 +23,14 @@ from wepl.netcdf import LOCK, check_target, publish, temporary_path, write_failu
 from wepl.registry import Variable
 from wepl.run.result_schema import version
 
+if TYPE_CHECKING:
+    from wepl.basin.dataset import Basin
+    from wepl.run.clock import Clock
+
 FORMAT = 1
-_FACTS = ("basin_hash", "calendar", "label", "precision")
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """A moment of a run.
-
-    Attributes
-    ----------
-    arrays : dict
-        Registry name to float64 array with the registry's dimensions, in its units.
-    label : str
-        The moment, as the clock writes it: the start of the next step.
-    calendar, basin_hash : str
-        What the state belongs to.
-    attributes : dict
-        Further scalar facts (title, backend, precision, first moment of the totals ...).
-    """
-
-    arrays: dict[str, NDArray[np.float64]]
-    label: str
-    calendar: str
-    basin_hash: str
-    attributes: dict[str, Any] = field(default_factory=dict)
+Arrays = Mapping[str, NDArray[np.float64]]
+_PLURAL = {"tile": "tiles", "soil_layer": "soil layers", "unit": "units", "subbasin": "sub-basins",
+           "river_cell": "river cells"}
 
 
 def entries() -> list[Variable]:
@@ -62,27 +44,47 @@ def fingerprint() -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def save_state(path: str | os.PathLike[str], state: State) -> Path:
+def save_state(path: str | os.PathLike[str], arrays: Arrays, *, basin: Basin, clock: Clock, at: int,
+               attributes: Mapping[str, Any] | None = None) -> Path:
     """Write a state; the file appears under its name only when it is complete.
 
     Parameters
     ----------
     path : path
         The file; a state that is there already is replaced at the end.
-    state : State
-        Arrays of all restart variables.
+    arrays : mapping
+        Every restart variable of the registry, float64, in its units and dimensions.
+    basin : Basin
+        What the state belongs to.
+    clock : Clock
+        The forcing's clock.
+    at : int
+        The moment: the start of step ``at``, which is the next one to compute.
+    attributes : mapping, optional
+        Further facts (backend, precision, ...).
+
+    Returns
+    -------
+    Path
+        The state file.
 
     Raises
     ------
     NumericalError
         A value is not finite.
-    InputError, WeplError
-        The place cannot be written; writing failed.
+    InputError
+        The place cannot be written.
+    WeplError
+        Writing failed; nothing is left behind.
     """
     target = Path(path)
     check_target(target, "state")
-    sizes = _check_arrays(state.arrays)
+    sizes = _check_arrays(arrays)
     temporary = temporary_path(target)
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    facts = {**(attributes or {}), "Conventions": "CF-1.11", "title": f"state of {basin.title or 'a basin'}",
+             "history": f"{now} written by wepl {version()}", "wepl_content": "state", "wepl_version": version(),
+             "state_format": FORMAT, "registry_fingerprint": fingerprint(), **_expected(basin, clock, at)}
     try:
         with LOCK, netCDF4.Dataset(temporary, "w", format="NETCDF4") as file:
             for dim, size in sizes.items():
@@ -90,12 +92,8 @@ def save_state(path: str | os.PathLike[str], state: State) -> Path:
             for entry in entries():
                 variable = file.createVariable(entry.name, "f8", entry.dims)
                 variable.setncatts({"long_name": entry.long_name, "units": entry.units})
-                variable[...] = state.arrays[entry.name]
-            now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-            file.setncatts({
-                **state.attributes, "Conventions": "CF-1.11", "wepl_content": "state", "state_format": FORMAT,
-                "wepl_version": version(), "registry_fingerprint": fingerprint(), "basin_hash": state.basin_hash,
-                "calendar": state.calendar, "label": state.label, "history": f"{now} written by wepl {version()}"})
+                variable[...] = arrays[entry.name]
+            file.setncatts(facts)
         publish(temporary, target)
     except (OSError, RuntimeError) as error:
         raise write_failure(target, error) from error
@@ -104,18 +102,23 @@ def save_state(path: str | os.PathLike[str], state: State) -> Path:
     return target
 
 
-def load_state(path: str | os.PathLike[str], *, basin_hash: str | None = None, calendar: str | None = None,
-               label: str | None = None, sizes: Mapping[str, int] | None = None) -> State:
+def load_state(path: str | os.PathLike[str], *, basin: Basin, clock: Clock, at: int,
+               shapes: Mapping[str, tuple[int, ...]]) -> dict[str, NDArray[np.float64]]:
     """Read a state and refuse it when it does not belong to the run.
 
     Parameters
     ----------
     path : path
         The file.
-    basin_hash, calendar, label : str, optional
-        What the run has; compared where given.
-    sizes : mapping, optional
-        Sizes of the dimensions (tile, soil_layer, unit, subbasin, river_cell), compared where given.
+    basin, clock, at
+        The run's basin and clock, and the step at which it starts.
+    shapes : mapping
+        Shape of each restart variable in the run.
+
+    Returns
+    -------
+    dict
+        Registry name to float64 array.
 
     Raises
     ------
@@ -131,16 +134,22 @@ def load_state(path: str | os.PathLike[str], *, basin_hash: str | None = None, c
     try:
         with LOCK, netCDF4.Dataset(source) as file:
             file.set_auto_mask(False)
-            return _read(file, source, {"basin_hash": basin_hash, "calendar": calendar, "label": label}, sizes or {})
+            return _read(file, source, _expected(basin, clock, at), shapes)
     except (OSError, RuntimeError) as error:
         raise InputError(f"the state file {source} cannot be read ({error}); it is damaged or not netCDF") from error
 
 
-def _read(file: netCDF4.Dataset, source: Path, expected: Mapping[str, str | None], sizes: Mapping[str, int]) -> State:
-    facts = {name: file.getncattr(name) for name in file.ncattrs()}
-    if facts.get("wepl_content") != "state":
-        raise InputError(f"{source} is not a state file of wepl ({facts.get('wepl_content') or 'unknown content'})")
-    differences = _differences(file, facts, expected, sizes)
+def _expected(basin: Basin, clock: Clock, at: int) -> dict[str, str]:
+    """Facts that must agree between a state and the run that goes on from it."""
+    return {"basin_hash": basin.hash, "calendar": clock.calendar, "moment": str(clock.label(at))}
+
+
+def _read(file: netCDF4.Dataset, source: Path, expected: Mapping[str, str],
+          shapes: Mapping[str, tuple[int, ...]]) -> dict[str, NDArray[np.float64]]:
+    content = getattr(file, "wepl_content", "")
+    if content != "state":
+        raise InputError(f"{source} is not a state file of wepl; it holds {content or 'something else'}")
+    differences = _differences(file, expected, shapes)
     if differences:
         raise InputError(f"the state {source} does not fit this run: " + "; ".join(differences))
     arrays = {entry.name: np.ascontiguousarray(file[entry.name][...], dtype=np.float64) for entry in entries()}
@@ -148,37 +157,39 @@ def _read(file: netCDF4.Dataset, source: Path, expected: Mapping[str, str | None
         if not np.isfinite(values).all():
             raise InputError(f"the state {source} holds {_count_bad(values)} values of {name} that are not finite; "
                              "it is damaged, use another one")
-    known = {"basin_hash", "calendar", "label", "wepl_content", "registry_fingerprint", "Conventions", "history"}
-    rest = {name: value for name, value in facts.items() if name not in known}
-    return State(arrays, str(facts["label"]), str(facts["calendar"]), str(facts["basin_hash"]), rest)
+    return arrays
 
 
-def _differences(file: netCDF4.Dataset, facts: Mapping[str, Any], expected: Mapping[str, str | None],
-                 sizes: Mapping[str, int]) -> list[str]:
+def _differences(file: netCDF4.Dataset, expected: Mapping[str, str],
+                 shapes: Mapping[str, tuple[int, ...]]) -> list[str]:
     """Everything that keeps the state from being used, one sentence each."""
+    facts = {name: file.getncattr(name) for name in file.ncattrs()}
     found = []
     if facts.get("state_format") != FORMAT:
         found.append(f"its format is {facts.get('state_format')}, this version reads {FORMAT}")
-    words = {"basin_hash": "basin (content hash)", "calendar": "calendar", "label": "moment"}
+    words = {"basin_hash": "basin (content hash)", "calendar": "calendar", "moment": "moment"}
     for name, value in expected.items():
-        if value is not None and facts.get(name) != value:
+        if facts.get(name) != value:
             found.append(f"its {words[name]} is {_short(facts.get(name))}, the run has {_short(value)}")
-    for dim, size in sizes.items():
-        held = file.dimensions[dim].size if dim in file.dimensions else None
-        if held != size:
-            found.append(f"it has {held} {dim}s, the run has {size}")
     wanted = {entry.name: entry for entry in entries()}
+    sizes = {dim: size for name, shape in shapes.items() for dim, size in zip(wanted[name].dims, shape, strict=True)}
+    for dim, size in sizes.items():
+        held = file.dimensions[dim].size if dim in file.dimensions else 0
+        if held != size:
+            found.append(f"it has {held} {_PLURAL[dim]}, the run has {size}")
     missing = [name for name in wanted if name not in file.variables]
     unknown = [name for name in file.variables if name not in wanted]
     if missing:
         found.append(f"it lacks {', '.join(missing)}")
     if unknown:
         found.append(f"it holds {', '.join(unknown)}, which this version does not know")
-    for name in wanted.keys() & file.variables.keys():
-        entry, variable = wanted[name], file[name]
-        if variable.dimensions != entry.dims or getattr(variable, "units", None) != entry.units:
-            found.append(f"{name} stands on {variable.dimensions} in {getattr(variable, 'units', 'no unit')}, expected "
-                         f"{entry.dims} in {entry.units}")
+    for name, entry in wanted.items():
+        if name in missing:
+            continue
+        dims, units = file[name].dimensions, getattr(file[name], "units", "no unit")
+        if dims != entry.dims or units != entry.units:
+            found.append(f"{name} stands on {'/'.join(dims)} in {units}, expected {'/'.join(entry.dims)} in "
+                         f"{entry.units}")
     if not found and facts.get("registry_fingerprint") != fingerprint():
         found.append("it was written with another list of state variables")
     if found and facts.get("wepl_version") != version():
@@ -186,7 +197,7 @@ def _differences(file: netCDF4.Dataset, facts: Mapping[str, Any], expected: Mapp
     return found
 
 
-def _check_arrays(arrays: Mapping[str, NDArray[np.float64]]) -> dict[str, int]:
+def _check_arrays(arrays: Arrays) -> dict[str, int]:
     """Sizes of the dimensions, after checking that every restart variable is there, shaped alike and finite."""
     sizes: dict[str, int] = {}
     for entry in entries():
