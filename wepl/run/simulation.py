@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wepl import __version__, registry
+from wepl import registry
 from wepl.errors import InputError
 
 if TYPE_CHECKING:
@@ -171,15 +171,18 @@ class _Job:
         progress.line(model.backend.reason)
         if from_state:
             self._load(model, from_state)
+        elif self.options["energy_balance"]:
+            self._start_temperatures(model)
         before = model.state()
         with self._writer(model, compression) as writer:
             for at, block_time in self._blocks(model, block_steps, writer):
                 progress.update(at, block_time)
             report = self._balance(before, model.state())
+            report.check()
             write_time = time.perf_counter()
             if save_state:
                 self._save(model, save_state)
-            writer.finish({"water_balance_closure": report.closure}, report)
+            writer.finish(balance=report)
             self.seconds["write"] += time.perf_counter() - write_time
         progress.close()
         progress.line(report.text)
@@ -251,18 +254,30 @@ class _Job:
         from wepl.run.writer import ResultWriter
 
         attributes = {
-            "model_version": __version__, "backend": model.backend.name, "precision": model.backend.precision,
-            "basin_hash": self.basin.hash, "options_changed": json.dumps(self.changes, sort_keys=True),
-            "options": json.dumps(self.options, sort_keys=True),
+            "backend": model.backend.name, "precision": model.backend.precision,
+            "options_changed": json.dumps(self.changes, sort_keys=True),
         }
         names = (*self.selection.units, *self.selection.series)
         return ResultWriter(self.output, basin=self.basin, clock=self.clock, first=self.first, last=self.last,
-                            variables=names, attributes=attributes, compression=compression)
+                            variables=names, attributes=attributes, options=self.options, compression=compression)
 
     def _balance(self, before: dict[str, np.ndarray], after: dict[str, np.ndarray]) -> BalanceReport:
         from wepl.run.balance import close
 
         return close(before, after, self.arrays, self.basin)
+
+    def _start_temperatures(self, model: Model) -> None:
+        """Start the force-restore scheme at the mean air temperature of the first day."""
+        steps = max(1, int(86400 / self.clock.step_seconds))
+        forcing = self.basin.forcing.read(self.first, min(self.last, self.first + steps))
+        unit = self.arrays.unit_of_tile
+        mean = forcing[registry.row("air_temperature")].mean(axis=0)[self.arrays.values["unit_cell"][unit]]
+        state = model.state()
+        lapse = self.options["temperature_lapse_rate"]
+        difference = self.arrays.values["unit_parameter"][registry.row("elevation_difference"), unit]
+        for name in ("surface_temperature", "deep_temperature"):
+            state[name] = mean - lapse * difference
+        model.set_state(state)
 
     def _load(self, model: Model, path: str | Path) -> None:
         from wepl.run.restart import load_state
