@@ -106,7 +106,7 @@ def compare(path_a: str | os.PathLike[str], path_b: str | os.PathLike[str], rtol
             rows += [_alone(name, first) for name in b.variables if name not in a.variables]
             return Comparison(tuple(rows))
     except (OSError, RuntimeError) as error:
-        raise InputError(f"{first} and {second} cannot be compared: {error}; is each a complete netCDF file?") from error
+        raise InputError(f"{first} and {second} cannot be compared: {error}; one of them is damaged") from error
 
 
 def _readable(path: str | os.PathLike[str]) -> Path:

@@ -49,6 +49,9 @@ def describe(path: str | os.PathLike[str]) -> str:
             lines = [("file", f"{file_path} ({_size(file_path.stat().st_size)})"), *_describe(file, file_path)]
     except (OSError, RuntimeError) as error:
         raise InputError(f"{file_path} cannot be read: {error}; it is damaged or not netCDF") from error
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{file_path} does not hold what its kind of file should: {error}; for a basin file, "
+                         "`wepl check` says what is wrong") from error
     width = max(len(label) for label, _ in lines)
     return "\n".join(f"{label:<{width}}  {part}" for name, value in lines
                      for label, part in zip([name] + [""] * value.count("\n"), value.split("\n"), strict=True))

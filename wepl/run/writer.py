@@ -17,7 +17,7 @@ import numpy as np
 
 from wepl import registry
 from wepl.errors import InputError
-from wepl.netcdf import LOCK, check_target, publish, temporary_path, write_failure
+from wepl.netcdf import LOCK, add_shuffle, check_target, publish, temporary_path, write_failure
 from wepl.run import result_schema as schema
 
 Compression = Literal["zstd", "zlib", "none"]
@@ -251,6 +251,8 @@ class ResultWriter:
         chunk = schema.chunk_shape(n_time, shape, dtype.itemsize)
         target = self._file.createVariable(name, dtype, ("time", *dims), chunksizes=chunk, fill_value=np.nan,
                                            **_FILTERS[compression])
+        if compression != "none":
+            add_shuffle(target)
         attributes = schema.variable_attributes(entry)
         where = schema.coordinates(dims, described)
         target.setncatts({**attributes, **({"coordinates": where} if where else {})})
