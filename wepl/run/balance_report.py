@@ -9,10 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wepl import registry
 from wepl.errors import NumericalError
 
 _HEADER = ("", "mm", "1e8 m3")
+# Storages that stand in one row of the table; others stand by their own name.
+_STORES = {
+    "canopy": ("canopy_a", "canopy_b"),
+    "snow": ("snow_ice", "snow_liquid"),
+    "surface and open water": ("surface_storage",),
+    "soil": ("soil_water",),
+    "overland flow": ("overland_depth",),
+    "transition store": ("transition_storage",),
+    "groundwater": ("groundwater_head",),
+    "rivers": ("river_storage",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +76,22 @@ class Terms:
         yield "outflow", "outflow at the outlets", self.outflow, 0
         yield "deep_loss", "loss to depth", self.deep_loss, 0
         yield "storage_change", "change of storage", sum(self.storage.values()), 0
-        yield from self._parts(self.storage)
+        yield from self._stores()
         yield "residual", "residual", self.residual, 0
 
     @staticmethod
     def _parts(parts: dict[str, float]) -> Iterator[tuple[str, str, float, int]]:
         for name, value in parts.items():
-            yield name, registry.variable(name).long_name.split(",")[0].split(" (")[0], value, 1
+            yield name, name.replace("_", " "), value, 1
+
+    def _stores(self) -> Iterator[tuple[str, str, float, int]]:
+        label_of = {name: label for label, names in _STORES.items() for name in names}
+        sums: dict[str, float] = {}
+        for name, value in self.storage.items():
+            label = label_of.get(name, name.replace("_", " "))
+            sums[label] = sums.get(label, 0.0) + value
+        for label, value in sums.items():
+            yield f"{label.replace(' ', '_')}_change", label, value, 1
 
 
 @dataclass(frozen=True, slots=True)
