@@ -16,7 +16,7 @@ import numpy as np
 from wepl.errors import InputError
 from wepl.netcdf import LOCK
 
-_BLOCK_VALUES = 2**20
+_BLOCK_VALUES = 2**18
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +137,7 @@ def _row(name: str, a: netCDF4.Dataset, b: netCDF4.Dataset, rtol: float, atol: f
     worst, place = -math.inf, None
     within = True
     for start, left, right in _blocks(one, other):
-        absolute, relative = _differences(left, right)
-        allowed = atol + rtol * np.fmax(np.abs(left), np.abs(right))
-        excess = absolute - np.where(np.isfinite(allowed), allowed, 0.0)
+        absolute, relative, excess = _differences(left, right, rtol, atol)
         within = within and not bool((excess > 0.0).any())
         max_absolute = max(max_absolute, float(absolute.max()))
         max_relative = max(max_relative, float(relative.max()))
@@ -185,15 +183,21 @@ def _blocks(one: netCDF4.Variable, other: netCDF4.Variable) -> Iterator[tuple[in
         yield start, np.asarray(one[part], np.float64), np.asarray(other[part], np.float64)
 
 
-def _differences(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Absolute and relative difference; 0 where both are NaN or the same infinity, infinite where one is."""
+def _differences(left: np.ndarray, right: np.ndarray, rtol: float,
+                 atol: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Absolute and relative difference, and what the absolute one has beyond the tolerance.
+
+    A difference is 0 where both are NaN or the same infinity, infinite where only one is.
+    """
     with np.errstate(invalid="ignore", over="ignore"):
         absolute = np.abs(left - right)
         size = np.fmax(np.abs(left), np.abs(right))
         relative = absolute / np.where(size > 0.0, size, 1.0)
+        allowed = np.where(np.isfinite(size), atol + rtol * size, 0.0)
     same = (left == right) | (np.isnan(left) & np.isnan(right))
     absolute = np.where(same, 0.0, np.where(np.isfinite(absolute), absolute, np.inf))
-    return absolute, np.where(same, 0.0, np.where(np.isfinite(relative), relative, np.inf))
+    relative = np.where(same, 0.0, np.where(np.isfinite(relative), relative, np.inf))
+    return absolute, relative, absolute - allowed
 
 
 def _text_row(name: str, file: netCDF4.Dataset, one: netCDF4.Variable, other: netCDF4.Variable) -> Row:
