@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
+import sys
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -96,7 +97,7 @@ def add_shuffle(variable: netCDF4.Variable) -> None:
     if variable.filters()["shuffle"]:
         return
     try:
-        library = ctypes.CDLL(netCDF4._netCDF4.__file__)
+        library = ctypes.CDLL(sys.modules[netCDF4.Dataset.__module__].__file__)
         library.nc_def_var_deflate(variable._grpid, variable._varid, 1, 0, 0)
     except (AttributeError, OSError):
         return

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 from wepl import registry
 from wepl.errors import InputError, WeplError
+from wepl.netcdf import LOCK
 from wepl.run import result_schema
 from wepl.run.writer import ResultWriter
 
@@ -393,3 +394,35 @@ def test_the_caller_may_reuse_its_arrays(tmp_path):
         writer.finish()
     with xr.open_dataset(tmp_path / "out.nc") as result:
         np.testing.assert_array_equal(result["discharge"], kept)
+
+
+def test_reading_ahead_and_writing_behind_at_once(tmp_path):
+    """The netCDF library is not thread-safe: readers that hold the lock, or use xarray, do not disturb the writer."""
+    with netCDF4.Dataset(tmp_path / "forcing.nc", "w") as file:
+        file.createDimension("time", 400)
+        file.createDimension("cell", 200)
+        file.createVariable("rain", "f8", ("time", "cell"), chunksizes=(5, 200), zlib=True)[:] = np.ones((400, 200))
+    stop, sums = threading.Event(), []
+
+    def read_directly():
+        while not stop.is_set():
+            with LOCK, netCDF4.Dataset(tmp_path / "forcing.nc") as file:
+                sums.append(float(file["rain"][:].sum()))
+
+    def read_by_xarray():
+        while not stop.is_set():
+            with xr.open_dataset(tmp_path / "forcing.nc") as file:
+                sums.append(float(file["rain"].sum()))
+
+    readers = [threading.Thread(target=target) for target in (read_directly, read_by_xarray)]
+    for reader in readers:
+        reader.start()
+    try:
+        values = write(tmp_path / "out.nc", n_steps=2000, cuts=range(0, 2000, 10))
+    finally:
+        stop.set()
+        for reader in readers:
+            reader.join()
+    assert set(sums) == {80000.0}
+    with xr.open_dataset(tmp_path / "out.nc") as result:
+        np.testing.assert_array_equal(result["discharge"], values["discharge"])

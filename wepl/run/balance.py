@@ -197,7 +197,7 @@ class _Accounts:
         """What reaches let go and the next ones took up."""
         downstream = self.topology.downstream
         inner = downstream >= 0
-        given = np.bincount(downstream[inner], self.flux("reach_outflow")[inner], len(downstream))
+        given = _gather(downstream[inner], self.flux("reach_outflow")[inner], len(downstream))
         return self._closure("hand-over between reaches", "subbasin", given - self.flux("reach_inflow"))
 
     def units(self) -> tuple[Values, Closure]:
@@ -206,7 +206,7 @@ class _Accounts:
         terms += [-self.flux(name) for name in registry.EVAPORATION + registry.RUNOFF]
         terms += [-self.change(name) for name in _storages("tile")]
         count = len(self.topology.unit_area)
-        residual = _sum([np.bincount(self.topology.tile_unit, term, count) for term in terms])
+        residual = _sum([_gather(self.topology.tile_unit, term, count) for term in terms])
         return residual, self._closure("all", "unit", residual)
 
     def subbasins(self) -> tuple[Values, Closure]:
@@ -264,13 +264,13 @@ class _Accounts:
         if dims == ("subbasin",):
             return values * topology.subbasin_area
         if dims == ("unit",):
-            return np.bincount(topology.unit_subbasin, values * topology.unit_area, count)
-        return np.bincount(topology.river_cell_subbasin, values, count)
+            return _gather(topology.unit_subbasin, values * topology.unit_area, count)
+        return _gather(topology.river_cell_subbasin, values, count)
 
     def _tiles_to_subbasins(self, values: Values) -> Values:
         topology = self.topology
-        units = np.bincount(topology.tile_unit, values, len(topology.unit_area))
-        return np.bincount(topology.unit_subbasin, units, len(topology.subbasin_area))
+        units = _gather(topology.tile_unit, values, len(topology.unit_area))
+        return _gather(topology.unit_subbasin, units, len(topology.subbasin_area))
 
     def _scale(self, place: str) -> Values:
         """Water that passed the place (m3), with the stored water where next to nothing passed."""
@@ -279,8 +279,8 @@ class _Accounts:
             passed, stored = rain, self.tile_stored
         elif place == "unit":
             count = len(self.topology.unit_area)
-            passed = np.bincount(self.topology.tile_unit, rain, count)
-            stored = np.bincount(self.topology.tile_unit, self.tile_stored, count)
+            passed = _gather(self.topology.tile_unit, rain, count)
+            stored = _gather(self.topology.tile_unit, self.tile_stored, count)
         elif place == "subbasin":
             passed = self._tiles_to_subbasins(rain) + np.abs(self.flux("reach_inflow"))
             stored = self.subbasin_stored
@@ -304,6 +304,11 @@ def _storages(place: str) -> tuple[str, ...]:
     """States that hold water, at tiles or at sub-basins (and their units and river cells)."""
     return tuple(dict.fromkeys(name for balance in registry.BALANCES if balance.place == place
                                for name in balance.storage))
+
+
+def _gather(index: NDArray[np.integer], values: Values, count: int) -> Values:
+    """Sum of ``values`` at each of ``count`` places."""
+    return np.asarray(np.bincount(index, values, count), dtype=np.float64)
 
 
 def _layers_summed(values: Values) -> Values:

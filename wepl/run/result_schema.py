@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 from collections.abc import Iterable, Mapping
 from importlib import metadata
 from typing import Any
 
 import numpy as np
 
+import wepl
 from wepl import registry
 from wepl.errors import InputError
 from wepl.registry import Variable
@@ -37,7 +39,10 @@ Places = dict[str, dict[str, tuple[np.ndarray, dict[str, Any]]]]
 
 
 def version() -> str:
-    """Version of the installed package."""
+    """Version of the package."""
+    given = getattr(wepl, "__version__", "")
+    if given:
+        return str(given)
     try:
         return metadata.version("wepl")
     except metadata.PackageNotFoundError:
@@ -183,6 +188,13 @@ def chunk_shape(n_time: int, place_shape: tuple[int, ...], item_bytes: int) -> t
     """
     row = max(1, int(np.prod(place_shape))) * item_bytes
     steps = max(1, 2**20 // row, min(32, 2**23 // row))
-    steps = min(steps, max(1, n_time))
-    last = max(1, 2**20 // (steps * item_bytes))
-    return (steps, *(1 for _ in place_shape[:-1]), min(max(1, place_shape[-1]), last))
+    steps = _even(n_time, steps)
+    return (steps, *(1 for _ in place_shape[:-1]), _even(place_shape[-1], 2**20 // (steps * item_bytes)))
+
+
+def _even(size: int, longest: int) -> int:
+    """Length of equal pieces of ``size``, at most ``longest``, so that the last chunk is not mostly empty."""
+    if size <= 0:
+        return 1
+    pieces = math.ceil(size / max(1, longest))
+    return math.ceil(size / pieces)

@@ -247,7 +247,7 @@ class ResultWriter:
         entry = registry.variable(name)
         dims = schema.file_dims(name)
         shape = tuple(self._file.dimensions[dim].size for dim in dims)
-        dtype = np.dtype(np.float32 if "unit" in dims else np.float64)
+        dtype: np.dtype[Any] = np.dtype(np.float32 if "unit" in dims else np.float64)
         chunk = schema.chunk_shape(n_time, shape, dtype.itemsize)
         target = self._file.createVariable(name, dtype, ("time", *dims), chunksizes=chunk, fill_value=np.nan,
                                            **_FILTERS[compression])
@@ -285,7 +285,8 @@ class ResultWriter:
                         attributes: Mapping[str, Any]) -> None:
         values = np.asarray(values)
         text = values.dtype.kind in "OUS"
-        variable = self._file.createVariable(name, str if text else values.dtype, dims)
+        kind: Any = str if text else values.dtype
+        variable = self._file.createVariable(name, kind, dims)
         variable.setncatts(_plain(attributes))
         variable[...] = values.astype(object) if text else values
 
