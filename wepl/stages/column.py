@@ -401,17 +401,29 @@ def advance_tile(tile, n_steps, n_route, dt, option, tile_index, tile_parameter,
     store_tile(tile, n_layers, store, soil, tile_state, soil_state)
 
 
+@physics
+def coprime_stride(count):
+    """A stride near the golden share of ``count`` that visits every place once."""
+    stride = max(1, int(0.618 * count))
+    while True:
+        a, b = stride, count
+        while b > 0:
+            a, b = b, a % b
+        if a == 1:
+            return stride
+        stride += 1
+
+
 @kernel
 def column_kernel(n_tiles, n_steps, n_route, dt, option, tile_index, tile_parameter, soil_parameter, vegetation,
                   weather, tile_state, soil_state, tile_flux, lateral, record_index, record, status):
     """Advance all tiles through a block, in parallel chunks; see :func:`advance_tile`."""
     n_layers = max(1, soil_state.shape[1])
     n_chunks = (n_tiles + _CHUNK - 1) // _CHUNK
-    # Soil tiles come first and cost most: deal the chunks out like cards, so that every thread gets its share.
-    hands = numba.get_num_threads()
-    per_hand = (n_chunks + hands - 1) // hands
-    for place in numba.prange(hands * per_hand):
-        chunk = place // per_hand + hands * (place % per_hand)
+    # Soil tiles come first and cost most: a stride without common divisor spreads them evenly over the threads.
+    stride = coprime_stride(n_chunks)
+    for place in numba.prange(n_chunks):
+        chunk = (place * stride) % n_chunks
         store = np.empty(_N_STORE)
         flux = np.empty(_N_FLUX)
         soil = np.empty((_N_SOIL_WORK, n_layers))
