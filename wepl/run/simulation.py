@@ -124,6 +124,7 @@ class _Job:
         self.options = resolve_options(basin, changes)
         self.clock = basin.forcing.clock
         self.first, self.last = self._period(start, end)
+        basin.check_forcing(self.first, self.last)
         self.arrays = assemble(basin, self.options)
         self.selection = select(variables, self.arrays.n_layers)
         self.output = self._output(output)

@@ -1,0 +1,192 @@
+"""Forcing in blocks of time: from one file or many, or from arrays in memory, in internal units.
+
+A variable's values may be spread over several files by time; what is read is checked to be whole when the reader is
+made, and to be finite and in range by :meth:`ForcingReader.check` before a run starts.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from wepl import registry, units
+from wepl.run.clock import Clock
+
+_SCAN_BYTES = 64 * 2**20
+
+
+class Source(Protocol):
+    """Something that holds ``[time, cell]`` values of one forcing variable in one file or array."""
+
+    def read(self, first: int, last: int) -> np.ndarray:
+        """Rows ``first`` to ``last`` (not included) as float64, missing values as NaN, in the source's units."""
+        ...
+
+
+class ArraySource:
+    """Values in memory, ``[time, cell]``."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self._values = values
+
+    def read(self, first: int, last: int) -> np.ndarray:
+        return np.array(self._values[first:last], dtype=np.float64)
+
+
+class FileSource:
+    """One variable of one netCDF file; the file is opened once per source and read under the library's lock."""
+
+    def __init__(self, path: Path, variable: str, transpose: bool) -> None:
+        self.path = path
+        self._name = variable
+        self._transpose = transpose
+        self._file: Any = None
+        self._opening = threading.Lock()
+
+    def read(self, first: int, last: int) -> np.ndarray:
+        from wepl.netcdf import LOCK
+
+        with LOCK:
+            if self._file is None:
+                import netCDF4
+
+                self._file = netCDF4.Dataset(self.path)
+            variable = self._file[self._name]
+            values = variable[:, first:last].T if self._transpose else variable[first:last]
+        return np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        from wepl.netcdf import LOCK
+
+        with LOCK:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A stretch of steps of one variable: where it starts on the clock, its length, its source and its units.
+
+    ``order`` gives the source's column of each cell (None: the same order).
+    """
+
+    start: int
+    length: int
+    source: Source
+    units: str
+    order: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A value that cannot be used: variable, what is wrong, cell id, first step, how many."""
+
+    variable: str
+    text: str
+    cell: int
+    step: int
+    count: int
+    value: float
+
+
+class ForcingReader:
+    """Forcing of a basin.
+
+    Attributes
+    ----------
+    clock : Clock
+        The steps that every variable covers.
+    cells : ndarray of int
+        Cell identifiers in the order of the values.
+    available : frozenset of str
+        Forcing variables that are there.
+    """
+
+    def __init__(self, clock: Clock, cells: np.ndarray, segments: dict[str, list[Segment]]) -> None:
+        self.clock = clock
+        self.cells = np.asarray(cells)
+        self.available = frozenset(segments)
+        self._segments = segments
+
+    def read(self, first: int, last: int) -> np.ndarray:
+        """Steps ``first`` to ``last`` (not included): ``[row, step, cell]`` in registry order and internal units.
+
+        Rows of variables that are not there are NaN.
+        """
+        entries = registry.layout("forcing")
+        result = np.full((len(entries), last - first, self.cells.size), np.nan)
+        for row, entry in enumerate(entries):
+            for segment in self._segments.get(entry.name, ()):
+                low, high = max(first, segment.start), min(last, segment.start + segment.length)
+                if low >= high:
+                    continue
+                values = segment.source.read(low - segment.start, high - segment.start)
+                if segment.order is not None:
+                    values = values[:, segment.order]
+                factor, offset = units.linear(segment.units, entry.units)
+                if factor != 1.0:
+                    values *= factor
+                if offset != 0.0:
+                    values += offset
+                result[row, low - first:high - first] = values
+        return result
+
+    def _blocks(self, first: int, last: int) -> Iterator[tuple[int, np.ndarray]]:
+        n_rows = len(registry.layout("forcing"))
+        size = max(1, int(_SCAN_BYTES / (8 * n_rows * max(1, self.cells.size))))
+        for at in range(first, last, size):
+            yield at, self.read(at, min(last, at + size))
+
+    def check(self, first: int = 0, last: int | None = None) -> list[Fault]:
+        """Every variable of a period whose values are missing, infinite or out of range; empty when all is well.
+
+        One fault per variable and kind, at its first step, with the number of values concerned.
+        """
+        last = self.clock.n_steps if last is None else last
+        found: dict[tuple[str, str], Fault] = {}
+        for at, block in self._blocks(first, last):
+            for row, entry in enumerate(registry.layout("forcing")):
+                if entry.name in self.available:
+                    for text, bad in _faulty(block[row], entry.valid):
+                        _note(found, entry.name, text, bad, block[row], at, self.cells)
+        return list(found.values())
+
+    def close(self) -> None:
+        """Let go of open files."""
+        for segments in self._segments.values():
+            for segment in segments:
+                if isinstance(segment.source, FileSource):
+                    segment.source.close()
+
+
+def _faulty(values: np.ndarray, valid: tuple[float, float]) -> Iterator[tuple[str, np.ndarray]]:
+    """Masks of the kinds of fault that ``values`` have."""
+    low, high = valid
+    # Units bring rounding: a humidity of 100 % or a temperature at the limit is no fault.
+    slack = 1e-6 * max(abs(low), abs(high))
+    if np.all((values >= low - slack) & (values <= high + slack)):
+        return
+    missing = np.isnan(values)
+    infinite = np.isinf(values)
+    outside = ~missing & ~infinite & ((values < low - slack) | (values > high + slack))
+    for text, bad in (("missing (NaN or fill value)", missing), ("infinite", infinite), ("out of range", outside)):
+        if bad.any():
+            yield text, bad
+
+
+def _note(found: dict[tuple[str, str], Fault], name: str, text: str, bad: np.ndarray, values: np.ndarray, at: int,
+          cells: np.ndarray) -> None:
+    step, cell = (int(place[0]) for place in np.nonzero(bad))
+    count = int(bad.sum())
+    known = found.get((name, text))
+    if known is None:
+        found[name, text] = Fault(name, text, int(cells[cell]), at + step, count, float(values[step, cell]))
+    else:
+        found[name, text] = Fault(name, text, known.cell, known.step, known.count + count, known.value)

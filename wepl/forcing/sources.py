@@ -1,0 +1,265 @@
+"""From time axes and files to a forcing reader: where each variable's values lie, and whether they are whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import cftime
+import numpy as np
+
+from wepl import registry
+from wepl.errors import BasinError
+from wepl.forcing.reader import ArraySource, FileSource, ForcingReader, Segment
+from wepl.run.clock import CALENDARS, Clock
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+NAMES = tuple(entry.name for entry in registry.of_kind("forcing"))
+SHORTEST_STEP, LONGEST_STEP = 3600.0, 86400.0
+_SECONDS = {"second": 1.0, "sec": 1.0, "s": 1.0, "minute": 60.0, "min": 60.0, "hour": 3600.0, "hr": 3600.0, "h": 3600.0,
+            "day": 86400.0, "d": 86400.0}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Equal steps of one file: start, step (s; 0 for a single step) and number."""
+
+    start: cftime.datetime
+    step: float
+    n_steps: int
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One forcing variable in one place, not yet put on a clock."""
+
+    variable: str
+    axis: Axis
+    source: Any
+    units: str
+    cells: np.ndarray
+    where: str
+
+
+def time_axis(values: np.ndarray, units: object, calendar: object, where: str = "") -> Axis:
+    """Read a CF time coordinate of equal steps.
+
+    Raises
+    ------
+    BasinError
+        It has no values, missing values, unknown units or calendar, or its steps are not equal: gap, duplicate or
+        wrong order, with the first place.
+    """
+    at = f"{where}: " if where else ""
+    words = str(units or "").split()
+    unit = words[0].rstrip("s") if words else ""
+    if len(words) < 3 or words[1] != "since" or (unit not in _SECONDS and words[0] not in _SECONDS):
+        raise BasinError(f"{at}time has units {units!r}: write them as 'days since 2010-01-01' (or hours, minutes, "
+                         "seconds)")
+    if calendar not in CALENDARS:
+        raise BasinError(f"{at}time has calendar {calendar!r}: use one of {', '.join(CALENDARS)}")
+    values = np.asarray(values)
+    if values.ndim != 1 or values.size == 0 or not np.issubdtype(values.dtype, np.number):
+        raise BasinError(f"{at}time must be one list of numbers, one for the start of each step")
+    numbers = values.astype(np.float64)
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if bad.size:
+        raise BasinError(f"{at}time has {bad.size} missing value(s), the first at position {bad[0]}: give the start of "
+                         "every step")
+
+    def moment(place: int) -> cftime.datetime:
+        found = cftime.num2date(numbers[place], str(units), str(calendar))
+        return _whole_second(found)
+
+    try:
+        start = moment(0)
+    except (ValueError, OverflowError) as error:
+        raise BasinError(f"{at}time units {units!r} cannot be read: {error}") from None
+    if numbers.size == 1:
+        return Axis(start, 0.0, 1)
+    scale = _SECONDS.get(unit, _SECONDS.get(words[0], 1.0))
+    steps = np.diff(numbers) * scale
+    step = float(np.round(np.median(steps)))
+    wrong = np.flatnonzero(np.abs(steps - step) > 0.5)
+    if step <= 0 or wrong.size:
+        place = int(wrong[0]) if wrong.size else int(np.flatnonzero(steps <= 0)[0])
+        kind = "a duplicate" if steps[place] == 0 else "out of order" if steps[place] < 0 else (
+            "a gap" if steps[place] > step else "a shorter step")
+        raise BasinError(f"{at}time has {kind} after {moment(place)} (the next is {moment(place + 1)}, the usual step is "
+                         f"{step:g} s; {max(1, wrong.size)} such place(s)): give every step once, in order")
+    return Axis(start, step, numbers.size)
+
+
+def _whole_second(moment: cftime.datetime) -> cftime.datetime:
+    """Times as fractions of a day carry rounding: the nearest whole second."""
+    from datetime import timedelta
+
+    rounded = moment + timedelta(microseconds=500_000)
+    return rounded - timedelta(microseconds=rounded.microsecond)
+
+
+def pieces_of_dataset(data: xr.Dataset, where: str = "") -> list[Piece]:
+    """Forcing variables that a dataset in memory holds (undecoded times)."""
+    names = [name for name in NAMES if name in data.variables]
+    if not names:
+        return []
+    axis = _axis_of(data["time"].values if "time" in data.variables else None,
+                    data["time"].attrs if "time" in data.variables else {}, where)
+    found = []
+    for name in names:
+        variable = data[name]
+        _check_dims(name, variable.dims, where)
+        values = variable.transpose("time", "cell").values
+        found.append(Piece(name, axis, ArraySource(values), _units(name, variable.attrs.get("units")),
+                           data["cell"].values, where))
+    return found
+
+
+def pieces_of_file(path: Path) -> list[Piece]:
+    """Forcing variables that a netCDF file holds; their values stay in the file."""
+    import netCDF4
+
+    from wepl.netcdf import LOCK
+
+    with LOCK:
+        try:
+            file = netCDF4.Dataset(path)
+        except (OSError, RuntimeError) as error:
+            raise BasinError(f"{path}: the forcing file cannot be opened ({error}); check it with ncdump -h") from None
+        with file:
+            names = [name for name in NAMES if name in file.variables]
+            if not names:
+                return []
+            time = file.variables.get("time")
+            times = None if time is None else np.ma.filled(np.ma.asarray(time[:], dtype=float), np.nan)
+            attributes = {} if time is None else {key: time.getncattr(key) for key in time.ncattrs()}
+            if "cell" not in file.variables:
+                raise BasinError(f"{path}: the variable cell (forcing cell identifiers) is missing")
+            cells = np.ma.filled(file.variables["cell"][:], -1)
+            facts = [(name, file[name].dimensions, getattr(file[name], "units", None)) for name in names]
+    axis = _axis_of(times, attributes, str(path))
+    found = []
+    for name, dims, unit in facts:
+        _check_dims(name, dims, str(path))
+        source = FileSource(path, name, transpose=dims[0] == "cell")
+        found.append(Piece(name, axis, source, _units(name, unit), cells, str(path)))
+    return found
+
+
+def _axis_of(values: np.ndarray | None, attributes: Mapping[str, Any], where: str) -> Axis:
+    if values is None:
+        raise BasinError(f"{where}: the variable time is missing: give the start of each forcing step")
+    return time_axis(values, attributes.get("units"), attributes.get("calendar", "standard"), where)
+
+
+def _check_dims(name: str, dims: Sequence[Any], where: str) -> None:
+    if sorted(map(str, dims)) != ["cell", "time"]:
+        raise BasinError(f"{where}: {name} has dimensions {tuple(dims)}, expected ('time', 'cell')")
+
+
+def _units(name: str, given: object) -> str:
+    """The units of a forcing variable, after checking that they convert."""
+    from wepl import units
+
+    entry = registry.variable(name)
+    if given is None and entry.units != "1":
+        raise BasinError(f"{name}: the attribute units is missing; give one that converts to {entry.units!r}, such as "
+                         f"{entry.file_units!r}")
+    text = str(given if given is not None else "1")
+    try:
+        units.linear(text, entry.units)
+    except ValueError as error:
+        raise BasinError(f"{name}: {error}; give a unit that converts to {entry.units!r}, such as "
+                         f"{entry.file_units!r}") from None
+    return text
+
+
+def expand(pattern: str, folder: Path) -> list[Path]:
+    """Files named by the attribute ``forcing``: paths or globs, relative to the basin's folder, parted by blanks.
+
+    Raises
+    ------
+    BasinError
+        A name matches nothing.
+    """
+    paths: list[Path] = []
+    for word in pattern.replace(",", " ").split():
+        matches = [Path(word)] if Path(word).is_absolute() else sorted(folder.glob(word))
+        if not matches or not all(path.is_file() for path in matches):
+            raise BasinError(f"the attribute forcing names {word!r}, but no such file lies in {folder}")
+        paths.extend(matches)
+    return paths
+
+
+def join(pieces: list[Piece], cells: np.ndarray) -> ForcingReader:
+    """Put pieces of all variables on one clock.
+
+    Raises
+    ------
+    BasinError
+        A variable has a gap or an overlap between files, cells are missing, or variables cover different times.
+    """
+    if not pieces:
+        raise BasinError("the basin has no forcing: give precipitation, air_temperature, relative_humidity, wind_speed "
+                         "and shortwave_radiation or sunshine_duration with dimensions (time, cell), or name files in "
+                         "the attribute forcing")
+    clock: Clock | None = None
+    first_name = ""
+    segments: dict[str, list[Segment]] = {}
+    for name in NAMES:
+        mine = sorted((piece for piece in pieces if piece.variable == name), key=lambda piece: piece.axis.start)
+        if not mine:
+            continue
+        own = _common_clock(name, mine)
+        if clock is None:
+            clock, first_name = own, name
+        elif (own.start, own.step_seconds, own.n_steps) != (clock.start, clock.step_seconds, clock.n_steps):
+            raise BasinError(f"{name} goes from {own.label(0)} in {own.n_steps} steps of {own.step_seconds:g} s, but "
+                             f"{first_name} from {clock.label(0)} in {clock.n_steps} of {clock.step_seconds:g} s: give "
+                             "all forcing the same steps")
+        at = 0
+        segments[name] = []
+        for piece in mine:
+            segments[name].append(Segment(at, piece.axis.n_steps, piece.source, piece.units, _order(piece, cells)))
+            at += piece.axis.n_steps
+    assert clock is not None
+    return ForcingReader(clock, cells, segments)
+
+
+def _common_clock(name: str, pieces: list[Piece]) -> Clock:
+    """The clock of one variable whose pieces must follow each other without gap."""
+    from datetime import timedelta
+
+    steps = {piece.axis.step for piece in pieces if piece.axis.n_steps > 1}
+    if not steps:
+        raise BasinError(f"{name}: the forcing has one step only, so its length is unknown: give at least two")
+    if len(steps) > 1:
+        raise BasinError(f"{name}: files differ in their step ({', '.join(f'{step:g} s' for step in sorted(steps))})")
+    step = steps.pop()
+    if not SHORTEST_STEP <= step <= LONGEST_STEP or 86400.0 % step:
+        raise BasinError(f"the forcing step is {step:g} s: it must be 3600 to 86400 s and divide a day")
+    start = pieces[0].axis.start
+    expected = start
+    for before, piece in zip([None, *pieces[:-1]], pieces, strict=True):
+        if piece.axis.start != expected:
+            kind = "a gap" if piece.axis.start > expected else "an overlap"
+            raise BasinError(f"{name}: {kind} between {before.where if before else ''} and {piece.where}: the next step "
+                             f"should start at {expected}, not {piece.axis.start}")
+        expected = piece.axis.start + timedelta(seconds=step * piece.axis.n_steps)
+    return Clock(start, step, sum(piece.axis.n_steps for piece in pieces), pieces[0].axis.start.calendar)
+
+
+def _order(piece: Piece, cells: np.ndarray) -> np.ndarray | None:
+    """Column of each wanted cell in a piece, None where they are the same."""
+    if np.array_equal(piece.cells, cells):
+        return None
+    place = {int(cell): number for number, cell in enumerate(piece.cells)}
+    missing = [int(cell) for cell in cells if int(cell) not in place]
+    if missing:
+        raise BasinError(f"{piece.where}: {piece.variable} lacks {len(missing)} cell(s) of the basin, the first is cell "
+                         f"{missing[0]}")
+    return np.array([place[int(cell)] for cell in cells])
