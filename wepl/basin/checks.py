@@ -195,7 +195,8 @@ def _report(raw: xr.Dataset, entry: Variable, bad: np.ndarray, values: np.ndarra
     yield f"{entry.name}{where}: {value:g} {fault}{more}; {advice}"
 
 
-def examine_time(open_forcing: Callable[[], ForcingReader], raw: xr.Dataset) -> tuple[ForcingReader | None, list[Check]]:
+def examine_time(open_forcing: Callable[[], ForcingReader],
+                 raw: xr.Dataset) -> tuple[ForcingReader | None, list[Check]]:
     """Rules about the forcing's time and variables; the reader when it can be made."""
     rule = "forcing is there, on equal steps without gap or duplicate"
     try:

@@ -103,9 +103,9 @@ def _bands(raw: xr.Dataset) -> Iterator[str]:
     rising = same & (elevation[ranked][1:] > elevation[ranked][:-1] + 1.0)
     if rising.any():
         place, upper = ranked[1:][_first(rising)], ranked[:-1][_first(rising)]
-        yield (f"unit {ids[place]} of subbasin {subbasin[place]} lies at {elevation[place]:g} m, above unit {ids[upper]} "
-               f"({elevation[upper]:g} m) that drains onto it{_more(int(rising.sum()))}: the bands are upside down, "
-               "unit_order 1 is the ridge")
+        yield (f"unit {ids[place]} of subbasin {subbasin[place]} lies at {elevation[place]:g} m, above unit "
+               f"{ids[upper]} ({elevation[upper]:g} m) that drains onto it{_more(int(rising.sum()))}: the bands are "
+               "upside down, unit_order 1 is the ridge")
 
 
 def _land(raw: xr.Dataset) -> Iterator[str]:

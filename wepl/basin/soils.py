@@ -1,7 +1,7 @@
 """Ready-made soils by texture: Carsel and Parrish (1988) curves and the suctions of Rawls et al. (1983).
 
-Field capacity and wilting point are the van Genuchten water contents at the heads of eq. (7.4): 330 cm, or 100 cm in the
-coarse textures, and 15,000 cm.
+Field capacity and wilting point are the van Genuchten water contents at the heads of eq. (7.4): 330 cm, or 100 cm in
+the coarse textures, and 15,000 cm.
 """
 
 from __future__ import annotations

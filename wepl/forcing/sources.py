@@ -89,8 +89,8 @@ def time_axis(values: np.ndarray, units: object, calendar: object, where: str = 
         place = int(wrong[0]) if wrong.size else int(np.flatnonzero(steps <= 0)[0])
         kind = "a duplicate" if steps[place] == 0 else "out of order" if steps[place] < 0 else (
             "a gap" if steps[place] > step else "a shorter step")
-        raise BasinError(f"{at}time has {kind} after {moment(place)} (the next is {moment(place + 1)}, the usual step is "
-                         f"{step:g} s; {max(1, wrong.size)} such place(s)): give every step once, in order")
+        raise BasinError(f"{at}time has {kind} after {moment(place)} (the next is {moment(place + 1)}, the usual step "
+                         f"is {step:g} s; {max(1, wrong.size)} such place(s)): give every step once, in order")
     return Axis(start, step, numbers.size)
 
 
@@ -247,8 +247,8 @@ def _common_clock(name: str, pieces: list[Piece]) -> Clock:
     for before, piece in zip([None, *pieces[:-1]], pieces, strict=True):
         if piece.axis.start != expected:
             kind = "a gap" if piece.axis.start > expected else "an overlap"
-            raise BasinError(f"{name}: {kind} between {before.where if before else ''} and {piece.where}: the next step "
-                             f"should start at {expected}, not {piece.axis.start}")
+            raise BasinError(f"{name}: {kind} between {before.where if before else ''} and {piece.where}: the next "
+                             f"step should start at {expected}, not {piece.axis.start}")
         expected = piece.axis.start + timedelta(seconds=step * piece.axis.n_steps)
     return Clock(start, step, sum(piece.axis.n_steps for piece in pieces), pieces[0].axis.start.calendar)
 
@@ -260,6 +260,6 @@ def _order(piece: Piece, cells: np.ndarray) -> np.ndarray | None:
     place = {int(cell): number for number, cell in enumerate(piece.cells)}
     missing = [int(cell) for cell in cells if int(cell) not in place]
     if missing:
-        raise BasinError(f"{piece.where}: {piece.variable} lacks {len(missing)} cell(s) of the basin, the first is cell "
-                         f"{missing[0]}")
+        raise BasinError(f"{piece.where}: {piece.variable} lacks {len(missing)} cell(s) of the basin, the first is "
+                         f"cell {missing[0]}")
     return np.array([place[int(cell)] for cell in cells])

@@ -1,4 +1,4 @@
-"""Delayed recharge and the unconfined aquifer of one sub-basin (docs/theory/groundwater.md, eqs. 11.1 to 11.4)."""
+"""Delayed recharge and the unconfined aquifer of one sub-basin (docs/theory/groundwater.md, eqs. 11.1 to 11.5)."""
 
 from __future__ import annotations
 

@@ -284,7 +284,9 @@ def _network(arrays: Arrays, parameters: xr.Dataset, options: dict[str, float]) 
     values[rows.SUBBASIN_AREA] = area
     values[rows.YIELD_AREA] = parameters["specific_yield"].values * options["aquifer_factor"] * area
     bed = parameters["riverbed_conductivity"].values * options["riverbed_conductivity_factor"]
-    values[rows.BED_CONDUCTANCE] = bed * length * width / parameters["riverbed_thickness"].values
+    tributaries = np.maximum(0.0, parameters["drainage_density"].values * area - length)
+    bed_area = length * width + tributaries * parameters["tributary_width"].values
+    values[rows.BED_CONDUCTANCE] = bed * bed_area / parameters["riverbed_thickness"].values
     values[rows.BED_THICKNESS] = parameters["riverbed_thickness"].values
     values[rows.DELAY] = parameters["recharge_delay"].values
     values[rows.LOSS_RATE] = parameters["deep_loss_rate"].values

@@ -36,7 +36,8 @@ class RunResult:
 
 def run(basin: str | Path | Basin, *, output: str | Path | None = None, backend: str = "auto",
         precision: str = "float64", threads: int | None = None, start: str | None = None, end: str | None = None,
-        block_days: float | None = None, variables: Sequence[str] = (), options: Mapping[str, float | str] | None = None,
+        block_days: float | None = None, variables: Sequence[str] = (),
+        options: Mapping[str, float | str] | None = None,
         from_state: str | Path | None = None, save_state: str | Path | None = None, quiet: bool = False,
         compression: str = "zstd") -> RunResult:
     """Run the model over a basin and write a result file.

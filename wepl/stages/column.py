@@ -12,18 +12,18 @@ import numba
 import numpy as np
 
 from wepl import rows
+from wepl.physics.constants import DAY, HOUR
 from wepl.physics.energy import force_restore_step, ground_heat_estimate
 from wepl.physics.jit import kernel, physics
 from wepl.physics.rain_pattern import storm_depth, storm_duration
-from wepl.stages import infiltration, soil_water, surface
+from wepl.stages import surface
+from wepl.stages.ground import add_lateral, ground_step, wet_surface_step
 
 _N_STORE = rows.N_ROWS["tile_state"]
 _N_FLUX = rows.N_ROWS["tile_flux"]
 _N_SOIL_PARAMETER = rows.N_ROWS["soil_parameter"]
 _N_SOIL_WORK = rows.N_SOIL_WORK
 _N_LATERAL = rows.N_ROWS["lateral"]
-_DAY = 86400.0
-_HOUR = 3600.0
 _CHUNK = 64
 # A step's residual may be this share of the water in the column: rounding, no more.
 _CLOSURE = 1e-12
@@ -52,18 +52,6 @@ def store_tile(tile, n_layers, store, soil, tile_state, soil_state):
 
 
 @physics
-def add_lateral(lateral, row, tile, first_route, part, n_parts, n_route, amount):
-    """Add what left in part ``part`` of ``n_parts`` of a step to the routing steps that it overlaps (m)."""
-    start = part * n_route
-    stop = start + n_route
-    route = start // n_parts
-    while route * n_parts < stop:
-        overlap = min(stop, (route + 1) * n_parts) - max(start, route * n_parts)
-        lateral[row, first_route + route, tile] += amount * overlap / n_route
-        route += 1
-
-
-@physics
 def tile_water(store, soil, n_layers):
     """All water in the column, m."""
     water = (store[rows.SNOW_ICE] + store[rows.SNOW_LIQUID] + store[rows.CANOPY_A] + store[rows.CANOPY_B]
@@ -71,35 +59,6 @@ def tile_water(store, soil, n_layers):
     for layer in range(n_layers):
         water += soil[rows.WORK_WATER, layer]
     return water
-
-
-@physics
-def is_heavy(supply, dt, option, store, soil):
-    """Whether the water that reaches the ground (m in ``dt`` s) makes this a Green-Ampt step."""
-    switch = int(option[rows.INFILTRATION_SWITCH])
-    if switch == rows.AUTOMATIC:
-        switch = rows.DAILY_DEPTH if dt >= _DAY else rows.RATE
-    if switch == rows.ALWAYS:
-        return supply > 0.0
-    if switch == rows.NEVER:
-        return False
-    if switch == rows.DAILY_DEPTH:
-        return supply * _DAY / dt > option[rows.HEAVY_RAIN_DEPTH]
-    going_on = store[rows.EVENT_ACTIVE] > 0.0 and (supply > 0.0 or store[rows.SURFACE_STORAGE] > 0.0)
-    return going_on or supply > soil[rows.LAYER_CONDUCTIVITY, 0] * dt
-
-
-@physics
-def wet_surface_step(supply, wet_rate, air, dt, capacity, store):
-    """A store without soil below: evaporation (m) and overflow (m), the wet part of the step first."""
-    held = store[rows.SURFACE_STORAGE] + supply
-    evaporation = min(held, wet_rate * air.wet_time)
-    held -= evaporation
-    overflow = max(0.0, held - capacity)
-    held -= overflow
-    late = min(held, wet_rate * air.dry_time)
-    store[rows.SURFACE_STORAGE] = held - late
-    return evaporation + late, overflow
 
 
 @physics
@@ -135,112 +94,14 @@ def impervious_step(tile, first_route, n_route, dt, air, ground_heat, option, ti
     evaporation, runoff = wet_surface_step(supply, rate, air, dt, tile_parameter[rows.DEPRESSION_CAPACITY, tile], store)
     flux[rows.SURFACE_EVAPORATION] += evaporation
     flux[rows.OVERLAND_RUNOFF] += runoff
-    if dt >= _DAY and supply > option[rows.HEAVY_RAIN_DEPTH]:
-        n_parts = int(dt / _HOUR)
+    if dt >= DAY and supply > option[rows.HEAVY_RAIN_DEPTH]:
+        n_parts = int(dt / HOUR)
         for part in range(n_parts):
-            share = storm_depth(supply, part * _HOUR, (part + 1) * _HOUR) / supply
+            share = storm_depth(supply, part * HOUR, (part + 1) * HOUR) / supply
             add_lateral(lateral, rows.TO_OVERLAND, tile, first_route, part, n_parts, n_route, runoff * share)
     else:
         add_lateral(lateral, rows.TO_OVERLAND, tile, first_route, 0, 1, n_route, runoff)
     return radiation
-
-
-@physics
-def ground_draws(bare, dt, store, flux, soil, n_layers):
-    """Evaporation of one part: from standing water first, then from the top layer and the roots."""
-    wanted = bare.wet * dt
-    standing = min(store[rows.SURFACE_STORAGE], wanted)
-    store[rows.SURFACE_STORAGE] -= standing
-    rest = 1.0 - standing / wanted if wanted > 0.0 else 0.0
-    draw = soil_water.draw_part(soil, n_layers, dt, bare.dry * rest)
-    flux[rows.SURFACE_EVAPORATION] += standing
-    flux[rows.SOIL_EVAPORATION] += draw.soil_evaporation
-    flux[rows.TRANSPIRATION] += draw.transpiration
-
-
-@physics
-def spill(capacity, store, flux):
-    """What stands above the depression store runs off (m)."""
-    runoff = max(0.0, store[rows.SURFACE_STORAGE] - capacity)
-    store[rows.SURFACE_STORAGE] -= runoff
-    flux[rows.OVERLAND_RUNOFF] += runoff
-    return runoff
-
-
-@physics
-def heavy_part(supply, dt, bare, interflow_factor, store, flux, soil, n_layers):
-    """One part of a Green-Ampt step: draws, percolation and interflow, infiltration. SoilPart and convergence."""
-    ground_draws(bare, dt, store, flux, soil, n_layers)
-    below = soil_water.heavy_part(soil, n_layers, dt, interflow_factor)
-    offered = supply + store[rows.SURFACE_STORAGE]
-    part = infiltration.green_ampt_part(soil, n_layers, store[rows.EVENT_INFILTRATION], offered / dt, dt)
-    taken = min(min(part.infiltrated, offered), infiltration.free_room(soil, n_layers))
-    left = infiltration.fill_from_top(soil, n_layers, taken)
-    taken -= left
-    store[rows.EVENT_INFILTRATION] += taken
-    store[rows.SURFACE_STORAGE] = offered - taken
-    flux[rows.INFILTRATION] += taken
-    flux[rows.INTERFLOW] += below.interflow
-    flux[rows.PERCOLATION] += below.percolation
-    return below, part.converged
-
-
-@physics
-def light_part(supply, dt, bare, interflow_factor, store, flux, soil, n_layers):
-    """One part of another step: the top layer takes what it can, then draws and redistribution. SoilPart."""
-    offered = supply + store[rows.SURFACE_STORAGE]
-    room = max(0.0, soil[rows.SATURATED_WATER, 0] - soil[rows.WORK_WATER, 0])
-    taken = min(min(offered, soil[rows.LAYER_CONDUCTIVITY, 0] * dt), room)
-    soil[rows.WORK_WATER, 0] += taken
-    store[rows.SURFACE_STORAGE] = offered - taken
-    flux[rows.INFILTRATION] += taken
-    ground_draws(bare, dt, store, flux, soil, n_layers)
-    below = soil_water.redistribute_part(soil, n_layers, dt, interflow_factor)
-    store[rows.SURFACE_STORAGE] += below.exfiltration
-    flux[rows.EXFILTRATION] += below.exfiltration
-    flux[rows.INTERFLOW] += below.interflow
-    flux[rows.PERCOLATION] += below.percolation
-    return below
-
-
-@physics
-def ground_step(tile, first_route, n_route, dt, supply, bare, option, tile_parameter, store, flux, soil, n_layers,
-                lateral):
-    """Infiltration, soil water and runoff of one step under ``supply`` m at the ground. Status code."""
-    interflow_factor = tile_parameter[rows.INTERFLOW_FACTOR, tile]
-    capacity = tile_parameter[rows.DEPRESSION_CAPACITY, tile]
-    daily = dt >= _DAY
-    heavy = is_heavy(supply, dt, option, store, soil)
-    if heavy and store[rows.EVENT_ACTIVE] == 0.0:
-        infiltration.begin_event(soil, n_layers)
-        store[rows.EVENT_ACTIVE] = 1.0
-        store[rows.EVENT_INFILTRATION] = 0.0
-    if heavy:
-        n_parts = max(1, int(math.ceil(dt / _HOUR)))
-    else:
-        store[rows.EVENT_ACTIVE] = 0.0
-        store[rows.EVENT_INFILTRATION] = 0.0
-        n_parts = int(option[rows.SOIL_PARTS])
-    part_dt = dt / n_parts
-    status = rows.OK
-    for part in range(n_parts):
-        rain = supply / n_parts
-        if heavy:
-            if daily:
-                rain = storm_depth(supply, part * part_dt, (part + 1) * part_dt)
-            below, converged = heavy_part(rain, part_dt, bare, interflow_factor, store, flux, soil, n_layers)
-            if not converged:
-                status = rows.NOT_CONVERGED
-        else:
-            below = light_part(rain, part_dt, bare, interflow_factor, store, flux, soil, n_layers)
-        runoff = spill(capacity, store, flux)
-        add_lateral(lateral, rows.TO_OVERLAND, tile, first_route, part, n_parts, n_route, runoff)
-        add_lateral(lateral, rows.TO_REACH, tile, first_route, part, n_parts, n_route, below.interflow)
-        add_lateral(lateral, rows.TO_AQUIFER, tile, first_route, part, n_parts, n_route, below.percolation)
-    if daily:
-        store[rows.EVENT_ACTIVE] = 0.0
-        store[rows.EVENT_INFILTRATION] = 0.0
-    return status
 
 
 @physics
@@ -339,7 +200,7 @@ def begin_step(weather, step, unit, dt, flux):
     rain = weather[rows.RAIN, step, unit]
     wet = 0.0
     if rain > 0.0:
-        wet = min(dt, storm_duration(rain)) if dt >= _DAY else dt
+        wet = min(dt, storm_duration(rain)) if dt >= DAY else dt
     air = surface.read_air(weather, step, unit, wet, dt)
     flux[rows.PRECIPITATION_DEPTH] = air.rain + air.snow
     flux[rows.RAINFALL] = air.rain

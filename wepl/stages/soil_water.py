@@ -47,7 +47,8 @@ def draw_part(soil, n_layers, dt, soil_evaporation_rate):
 def _saturation(soil, layer):
     """Effective saturation of a layer, 0 to 1; eq. (7.1)."""
     residual = soil[rows.RESIDUAL_WATER, layer]
-    return max(0.0, min(1.0, (soil[rows.WORK_WATER, layer] - residual) / (soil[rows.SATURATED_WATER, layer] - residual)))
+    span = soil[rows.SATURATED_WATER, layer] - residual
+    return max(0.0, min(1.0, (soil[rows.WORK_WATER, layer] - residual) / span))
 
 
 @physics

@@ -1,0 +1,203 @@
+"""The command line: run a basin, check it, say what a file holds, make a synthetic basin, compare two files.
+
+What is heavy is imported inside the commands, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from wepl.errors import InputError, WeplError
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
+                  context_settings={"help_option_names": ["-h", "--help"]})
+
+_FAULT, _INTERRUPTED, _BAD_INPUT = 1, 130, 2
+
+BasinFile = Annotated[Path, typer.Argument(metavar="BASIN.nc", show_default=False, help="Basin file.")]
+AnyFile = Annotated[Path, typer.Argument(metavar="FILE.nc", show_default=False, help="Basin, result or state file.")]
+FirstFile = Annotated[Path, typer.Argument(metavar="A.nc", show_default=False, help="First file.")]
+SecondFile = Annotated[Path, typer.Argument(metavar="B.nc", show_default=False, help="Second file.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+
+ResultFile = Annotated[Path | None, typer.Option(
+    "--output", "-o", metavar="OUT.nc", show_default=False,
+    help="Result file; BASIN_result.nc in the working folder when not given.")]
+BackendName = Annotated[str, typer.Option(
+    metavar="auto|cpu", help="Where to compute; auto takes the fastest that works here.")]
+Precision = Annotated[str, typer.Option(metavar="float64", help="Precision of the computation.")]
+Threads = Annotated[int | None, typer.Option(
+    metavar="N", show_default=False, help="CPU threads; all when not given.")]
+Start = Annotated[str | None, typer.Option(
+    metavar="TIME", show_default=False,
+    help="First step of the run, such as 2010-01-01; the first step of the forcing when not given.")]
+End = Annotated[str | None, typer.Option(
+    metavar="TIME", show_default=False,
+    help="Last step of the run, itself included; the last step of the forcing when not given.")]
+BlockDays = Annotated[float | None, typer.Option(
+    metavar="N", show_default=False,
+    help="Days computed at a time: fewer take less memory. The results are the same.")]
+Variables = Annotated[list[str] | None, typer.Option(
+    metavar="A,B,...", show_default=False,
+    help="Variables to write besides discharge, such as evapotranspiration,soil_moisture.")]
+Changes = Annotated[list[str] | None, typer.Option(
+    "--set", metavar="NAME=VALUE", show_default=False,
+    help="Change an option or a calibration multiplier; may be given several times.")]
+FromState = Annotated[Path | None, typer.Option(
+    metavar="STATE.nc", show_default=False, help="Start from this state file.")]
+SaveState = Annotated[Path | None, typer.Option(
+    metavar="STATE.nc", show_default=False, help="Write the state at the end of the run.")]
+Compression = Annotated[str, typer.Option(metavar="zstd|zlib|none", help="Compression of the result file.")]
+
+SyntheticFile = Annotated[Path, typer.Option(
+    "--output", "-o", metavar="BASIN.nc", show_default=False, help="Basin file to write.")]
+Units = Annotated[int, typer.Option(metavar="N", help="Number of units (contour bands).")]
+Years = Annotated[int, typer.Option(metavar="N", help="Years of weather.")]
+FirstDay = Annotated[str, typer.Option(metavar="DATE", help="First day of the weather.")]
+Step = Annotated[str, typer.Option(metavar="1d|1h", help="Step of the weather: a day or an hour.")]
+Seed = Annotated[int, typer.Option(
+    metavar="N", help="Seed of the random numbers; the same seed gives the same basin.")]
+
+Rtol = Annotated[float, typer.Option(metavar="R", help="Allowed relative difference.")]
+Atol = Annotated[float, typer.Option(metavar="A", help="Allowed absolute difference, in each variable's unit.")]
+
+
+@contextmanager
+def _errors(debug: bool) -> Iterator[None]:
+    """Turn whatever ends a command into one message on standard error and an exit status."""
+    try:
+        yield
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        status = _say("interrupted; no unfinished file was left behind", _INTERRUPTED)
+    except BrokenPipeError:
+        # The reader is gone (as in `wepl info FILE.nc | head -1`); Python would complain once more when it closes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = _FAULT
+    except WeplError as error:
+        if debug:
+            raise
+        status = _say(f"error: {error}", error.exit_code)
+    except MemoryError as error:
+        if debug:
+            raise
+        status = _say(f"error: not enough memory ({error}); try fewer --block-days or --variables", _FAULT)
+    except typer.Exit:
+        raise
+    except Exception as error:
+        if debug:
+            raise
+        status = _say(f"error: {type(error).__name__}: {error}\nThis is a fault of wepl, not of your input. Run again "
+                      "with --debug to see where, and report it with what is shown", _FAULT)
+    else:
+        return
+    raise typer.Exit(status)
+
+
+def _say(message: str, status: int) -> int:
+    print(f"wepl: {message}", file=sys.stderr)
+    return status
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from wepl import __version__
+
+        print(f"wepl {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True,
+                                                help="Show the version and end.")] = False) -> None:
+    """WEP-L: a distributed hydrological model of water and energy transfer in large river basins."""
+
+
+@app.command("run", short_help="Run the model over a basin.")
+def run_command(basin: BasinFile, output: ResultFile = None, backend: BackendName = "auto",
+                precision: Precision = "float64", threads: Threads = None, start: Start = None, end: End = None,
+                block_days: BlockDays = None, variables: Variables = None, changes: Changes = None,
+                from_state: FromState = None, save_state: SaveState = None, compression: Compression = "zstd",
+                quiet: Quiet = False, debug: Debug = False) -> None:
+    """Run the model over a basin and write discharge, chosen variables and the water balance."""
+    with _errors(debug):
+        from wepl.run.simulation import run
+
+        run(basin, output=output, backend=backend, precision=precision, threads=threads, start=start, end=end,
+            block_days=block_days, variables=_names(variables), options=_assignments(changes), from_state=from_state,
+            save_state=save_state, quiet=quiet, compression=compression)
+
+
+@app.command("check", short_help="Check a basin file against every rule.")
+def check_command(basin: BasinFile, debug: Debug = False) -> None:
+    """Check a basin file against every rule; exit status 0 when all are kept, 2 when one is broken."""
+    with _errors(debug):
+        from wepl.basin.dataset import inspect
+
+        checks = inspect(basin)
+        for check in checks:
+            print(f"{'pass' if check.passed else 'FAIL'}  {check.rule}")
+            for problem in check.problems:
+                print(f"      {problem}")
+        broken = sum(not check.passed for check in checks)
+        print(f"{broken} of {len(checks)} rules are broken" if broken else f"all {len(checks)} rules are kept")
+        if broken:
+            raise typer.Exit(_BAD_INPUT)
+
+
+@app.command("info", short_help="Say what a basin, result or state file holds.")
+def info_command(file: AnyFile, debug: Debug = False) -> None:
+    """Say in a screenful what a basin, result or state file holds."""
+    with _errors(debug):
+        from wepl.info import describe
+
+        print(describe(file))
+
+
+@app.command("synth", short_help="Make a synthetic basin.")
+def synth_command(output: SyntheticFile, units: Units = 8712, years: Years = 1, start: FirstDay = "2010-01-01",
+                  step: Step = "1d", seed: Seed = 0, quiet: Quiet = False, debug: Debug = False) -> None:
+    """Make a synthetic basin in the likeness of the Poyang Lake basin, with any number of units."""
+    with _errors(debug):
+        from wepl.basin.synthetic import synthesize
+
+        synthesize(output, units=units, years=years, start=start, step=step, seed=seed)
+        if not quiet:
+            print(f"basin: {output}")
+
+
+@app.command("compare", short_help="Compare two files variable by variable.")
+def compare_command(first: FirstFile, second: SecondFile, rtol: Rtol = 1e-9, atol: Atol = 0.0,
+                    debug: Debug = False) -> None:
+    """Compare two files variable by variable; exit status 0 when they agree, 1 when they do not."""
+    with _errors(debug):
+        from wepl.compare import compare
+
+        comparison = compare(first, second, rtol=rtol, atol=atol)
+        print(comparison.text)
+        if not comparison.within:
+            raise typer.Exit(1)
+
+
+def _names(given: list[str] | None) -> list[str]:
+    """Names from a comma-separated option that may be given several times."""
+    return [name.strip() for part in given or () for name in part.split(",") if name.strip()]
+
+
+def _assignments(given: list[str] | None) -> dict[str, float | str]:
+    """``name=value`` pairs; the last one of a name wins."""
+    changes: dict[str, float | str] = {}
+    for part in given or ():
+        name, equals, value = part.partition("=")
+        if not (name.strip() and equals and value.strip()):
+            raise InputError(f"--set {part}: give NAME=VALUE, such as --set conductivity_factor=1.5")
+        changes[name.strip()] = value.strip()
+    return changes

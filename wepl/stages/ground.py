@@ -1,0 +1,154 @@
+"""The ground of one tile in one step: what infiltrates, runs off, drains and comes back (docs/theory sections 2, 8 to 10).
+
+Functions work on the tile's scratch arrays (``store`` states, ``flux`` depths of this step, ``soil`` layers) and are
+called by :mod:`wepl.stages.column`.
+"""
+
+from __future__ import annotations
+
+import math
+
+from wepl import rows
+from wepl.physics.constants import DAY, HOUR
+from wepl.physics.jit import physics
+from wepl.physics.rain_pattern import storm_depth
+from wepl.stages import infiltration, soil_water
+
+
+@physics
+def add_lateral(lateral, row, tile, first_route, part, n_parts, n_route, amount):
+    """Add what left in part ``part`` of ``n_parts`` of a step to the routing steps that it overlaps (m)."""
+    start = part * n_route
+    stop = start + n_route
+    route = start // n_parts
+    while route * n_parts < stop:
+        overlap = min(stop, (route + 1) * n_parts) - max(start, route * n_parts)
+        lateral[row, first_route + route, tile] += amount * overlap / n_route
+        route += 1
+
+
+@physics
+def is_heavy(supply, dt, option, store, soil):
+    """Whether the water that reaches the ground (m in ``dt`` s) makes this a Green-Ampt step."""
+    switch = int(option[rows.INFILTRATION_SWITCH])
+    if switch == rows.AUTOMATIC:
+        switch = rows.DAILY_DEPTH if dt >= DAY else rows.RATE
+    if switch == rows.ALWAYS:
+        return supply > 0.0
+    if switch == rows.NEVER:
+        return False
+    if switch == rows.DAILY_DEPTH:
+        return supply * DAY / dt > option[rows.HEAVY_RAIN_DEPTH]
+    going_on = store[rows.EVENT_ACTIVE] > 0.0 and (supply > 0.0 or store[rows.SURFACE_STORAGE] > 0.0)
+    return going_on or supply > soil[rows.LAYER_CONDUCTIVITY, 0] * dt
+
+
+@physics
+def wet_surface_step(supply, wet_rate, air, dt, capacity, store):
+    """A store without soil below: evaporation (m) and overflow (m), the wet part of the step first."""
+    held = store[rows.SURFACE_STORAGE] + supply
+    evaporation = min(held, wet_rate * air.wet_time)
+    held -= evaporation
+    overflow = max(0.0, held - capacity)
+    held -= overflow
+    late = min(held, wet_rate * air.dry_time)
+    store[rows.SURFACE_STORAGE] = held - late
+    return evaporation + late, overflow
+
+
+@physics
+def ground_draws(bare, dt, store, flux, soil, n_layers):
+    """Evaporation of one part: from standing water first, then from the top layer and the roots."""
+    wanted = bare.wet * dt
+    standing = min(store[rows.SURFACE_STORAGE], wanted)
+    store[rows.SURFACE_STORAGE] -= standing
+    rest = 1.0 - standing / wanted if wanted > 0.0 else 0.0
+    draw = soil_water.draw_part(soil, n_layers, dt, bare.dry * rest)
+    flux[rows.SURFACE_EVAPORATION] += standing
+    flux[rows.SOIL_EVAPORATION] += draw.soil_evaporation
+    flux[rows.TRANSPIRATION] += draw.transpiration
+
+
+@physics
+def spill(capacity, store, flux):
+    """What stands above the depression store runs off (m)."""
+    runoff = max(0.0, store[rows.SURFACE_STORAGE] - capacity)
+    store[rows.SURFACE_STORAGE] -= runoff
+    flux[rows.OVERLAND_RUNOFF] += runoff
+    return runoff
+
+
+@physics
+def heavy_part(supply, dt, bare, interflow_factor, store, flux, soil, n_layers):
+    """One part of a Green-Ampt step: draws, percolation and interflow, infiltration. SoilPart and convergence."""
+    ground_draws(bare, dt, store, flux, soil, n_layers)
+    below = soil_water.heavy_part(soil, n_layers, dt, interflow_factor)
+    offered = supply + store[rows.SURFACE_STORAGE]
+    part = infiltration.green_ampt_part(soil, n_layers, store[rows.EVENT_INFILTRATION], offered / dt, dt)
+    taken = min(min(part.infiltrated, offered), infiltration.free_room(soil, n_layers))
+    left = infiltration.fill_from_top(soil, n_layers, taken)
+    taken -= left
+    store[rows.EVENT_INFILTRATION] += taken
+    store[rows.SURFACE_STORAGE] = offered - taken
+    flux[rows.INFILTRATION] += taken
+    flux[rows.INTERFLOW] += below.interflow
+    flux[rows.PERCOLATION] += below.percolation
+    return below, part.converged
+
+
+@physics
+def light_part(supply, dt, bare, interflow_factor, store, flux, soil, n_layers):
+    """One part of another step: the top layer takes what it can, then draws and redistribution. SoilPart."""
+    offered = supply + store[rows.SURFACE_STORAGE]
+    room = max(0.0, soil[rows.SATURATED_WATER, 0] - soil[rows.WORK_WATER, 0])
+    taken = min(min(offered, soil[rows.LAYER_CONDUCTIVITY, 0] * dt), room)
+    soil[rows.WORK_WATER, 0] += taken
+    store[rows.SURFACE_STORAGE] = offered - taken
+    flux[rows.INFILTRATION] += taken
+    ground_draws(bare, dt, store, flux, soil, n_layers)
+    below = soil_water.redistribute_part(soil, n_layers, dt, interflow_factor)
+    store[rows.SURFACE_STORAGE] += below.exfiltration
+    flux[rows.EXFILTRATION] += below.exfiltration
+    flux[rows.INTERFLOW] += below.interflow
+    flux[rows.PERCOLATION] += below.percolation
+    return below
+
+
+@physics
+def ground_step(tile, first_route, n_route, dt, supply, bare, option, tile_parameter, store, flux, soil, n_layers,
+                lateral):
+    """Infiltration, soil water and runoff of one step under ``supply`` m at the ground. Status code."""
+    interflow_factor = tile_parameter[rows.INTERFLOW_FACTOR, tile]
+    capacity = tile_parameter[rows.DEPRESSION_CAPACITY, tile]
+    daily = dt >= DAY
+    heavy = is_heavy(supply, dt, option, store, soil)
+    if heavy and store[rows.EVENT_ACTIVE] == 0.0:
+        infiltration.begin_event(soil, n_layers)
+        store[rows.EVENT_ACTIVE] = 1.0
+        store[rows.EVENT_INFILTRATION] = 0.0
+    if heavy:
+        n_parts = max(1, int(math.ceil(dt / HOUR)))
+    else:
+        store[rows.EVENT_ACTIVE] = 0.0
+        store[rows.EVENT_INFILTRATION] = 0.0
+        n_parts = int(option[rows.SOIL_PARTS])
+    part_dt = dt / n_parts
+    status = rows.OK
+    for part in range(n_parts):
+        rain = supply / n_parts
+        if heavy:
+            if daily:
+                rain = storm_depth(supply, part * part_dt, (part + 1) * part_dt)
+            below, converged = heavy_part(rain, part_dt, bare, interflow_factor, store, flux, soil, n_layers)
+            if not converged:
+                status = rows.NOT_CONVERGED
+        else:
+            below = light_part(rain, part_dt, bare, interflow_factor, store, flux, soil, n_layers)
+        runoff = spill(capacity, store, flux)
+        add_lateral(lateral, rows.TO_OVERLAND, tile, first_route, part, n_parts, n_route, runoff)
+        add_lateral(lateral, rows.TO_REACH, tile, first_route, part, n_parts, n_route, below.interflow)
+        add_lateral(lateral, rows.TO_AQUIFER, tile, first_route, part, n_parts, n_route, below.percolation)
+    if daily:
+        store[rows.EVENT_ACTIVE] = 0.0
+        store[rows.EVENT_INFILTRATION] = 0.0
+    return status
