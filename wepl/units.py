@@ -25,6 +25,8 @@ def linear(from_units: str, to_units: str) -> tuple[float, float]:
     """
     if from_units == to_units or (from_units in _MANNING and to_units in _MANNING):
         return 1.0, 0.0
+    if from_units in _MANNING or to_units in _MANNING:
+        raise ValueError(f"{from_units!r} does not convert to {to_units!r}")
     import cf_units
 
     units = []
@@ -40,12 +42,18 @@ def linear(from_units: str, to_units: str) -> tuple[float, float]:
     factor = 1.0
     if not source.is_convertible(target):
         # A mass of water per area is a depth: 1 kg m-2 is 1 mm.
-        source = source / cf_units.Unit("kg m-3")
+        try:
+            source = source / cf_units.Unit("kg m-3")
+        except ValueError:
+            raise ValueError(f"{from_units!r} does not convert to {to_units!r}") from None
         factor = 1.0e-3
         if not source.is_convertible(target):
             raise ValueError(f"{from_units!r} does not convert to {to_units!r}")
-    at_zero, at_one = source.convert(np.array([0.0, 1.0]), target)
-    return factor * float(at_one - at_zero), float(at_zero)
+    at_zero, at_one, at_two = (float(value) for value in source.convert(np.array([0.0, 1.0, 2.0]), target))
+    slope = at_one - at_zero
+    if not np.isfinite(at_zero + at_two) or abs(at_two - at_one - slope) > 1e-9 * abs(at_two):
+        raise ValueError(f"{from_units!r} is no linear scale of {to_units!r}")
+    return factor * slope, at_zero
 
 
 def convert(values: np.ndarray, from_units: str, to_units: str, quantity: str = "") -> np.ndarray:

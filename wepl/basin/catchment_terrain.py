@@ -237,8 +237,9 @@ def _mean_between(curve: Hypsometry, low: float, high: float) -> float:
     """Mean elevation of the area between two shares of the curve (exact for straight pieces)."""
     share, height = curve.share_below, curve.elevation
     begin, end = np.clip(share[:-1], low, high), np.clip(share[1:], low, high)
-    width = np.diff(share)
-    place = (0.5 * (begin + end) - share[:-1]) / np.where(width > 0.0, width, 1.0)
+    inside = end > begin
+    width = np.where(inside, np.diff(share), 1.0)
+    place = np.where(inside, 0.5 * (begin + end) - share[:-1], 0.0) / width
     middle = height[:-1] + np.diff(height) * place
     return float(np.sum(middle * (end - begin)) / (high - low))
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _REQUIRED_FORCING = ("precipitation", "air_temperature", "relative_humidity", "wind_speed")
 _MAY_BE_MISSING = ("manning_overland", "initial_soil_moisture")
+_TEXTS = {"gauge_name": "gauge", "vegetation_name": "vegetation"}
+# Whole numbers up to this are exact as float64, which is what a variable with a fill value is read as.
+_LARGEST_INTEGER = 2**53
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,9 @@ def _dims(raw: xr.Dataset) -> Iterator[str]:
         given = raw[entry.name].dims
         if sorted(map(str, given)) != sorted(entry.dims):
             yield f"{entry.name} has dimensions {given}, expected {entry.dims}"
+    for name, dim in _TEXTS.items():
+        if name in raw.variables and raw[name].dims != (dim,):
+            yield f"{name} has dimensions {raw[name].dims}, expected {(dim,)}"
 
 
 def _kinds(raw: xr.Dataset) -> Iterator[str]:
@@ -127,6 +133,8 @@ def _tables(raw: xr.Dataset) -> Iterator[str]:
         absent = [name for name in names if name not in raw.variables]
         if absent and len(absent) < len(names):
             yield f"{what} is incomplete: {', '.join(absent)} missing; give all of it or none"
+    if "vegetation_name" in raw.variables and "leaf_area_index" not in raw.variables:
+        yield "vegetation_name is there without the vegetation table (leaf_area_index, ...): give all of it or none"
 
 
 def _options(raw: xr.Dataset) -> Iterator[str]:
@@ -137,8 +145,8 @@ def _options(raw: xr.Dataset) -> Iterator[str]:
         if given.ndim:
             yield f"{entry.name} has dimensions {given.dims}, but an option is one number"
         elif given.dtype.kind in "USO":
-            if str(given.values) not in entry.choices:
-                yield f"{entry.name} is {str(given.values)!r}, expected a number" + (
+            if text_of(given.values) not in entry.choices:
+                yield f"{entry.name} is {text_of(given.values)!r}, expected a number" + (
                     f" or one of {', '.join(entry.choices)}" if entry.choices else "")
         elif not np.isfinite(given.values):
             yield f"{entry.name} is not a finite number"
@@ -164,17 +172,48 @@ def _ranges(raw: xr.Dataset) -> Iterator[str]:
         if entry.integer:
             whole = np.where(np.isfinite(values), values, 0.0)
             yield from _report(raw, entry, whole != np.round(whole), values, "is not a whole number", "give an integer")
+            yield from _report(raw, entry, np.abs(whole.astype(float)) > _LARGEST_INTEGER, values, "is too large",
+                               f"use whole numbers up to {_LARGEST_INTEGER}")
         else:
             values = units.convert(values, str(given.attrs.get("units", "1")), entry.units, entry.name)
         low, high = entry.valid
         slack = 1e-9 * max(abs(low), abs(high)) if np.isfinite(low) and np.isfinite(high) else 0.0
         bad = np.isfinite(values) & ((values < low - slack) | (values > high + slack))
-        unit = "" if entry.units == "1" else f" {entry.units}"
-        yield from _report(raw, entry, bad, values, f"is outside {low:g} to {high:g}{unit}", "correct it or its units")
+        scale, unit = _file_scale(entry)
+        yield from _report(raw, entry, bad, scale(values), f"is outside {outside(entry)}", "correct it or its units",
+                           unit)
 
 
-def _report(raw: xr.Dataset, entry: Variable, bad: np.ndarray, values: np.ndarray, fault: str,
-            advice: str) -> Iterator[str]:
+def _file_scale(entry: Variable) -> tuple[Callable[[np.ndarray], np.ndarray], str]:
+    """How a message shows values of a variable: from internal units to those of the docs, and their text."""
+    if entry.integer:
+        return np.asarray, ""
+    factor, offset = units.linear(entry.units, entry.file_units)
+    return lambda values: factor * np.asarray(values) + offset, "" if entry.file_units == "1" else entry.file_units
+
+
+def outside(entry: Variable, valid: tuple[float, float] | None = None) -> str:
+    """The accepted range as text, in the units of the docs."""
+    scale, unit = _file_scale(entry)
+    low, high = scale(np.asarray(valid or entry.valid))
+    return f"{low:g} to {high:g} {unit}".rstrip()
+
+
+def text_of(value: object) -> str:
+    """Text as the file gives it: a string, or the bytes of a character array."""
+    given = value.item() if isinstance(value, np.ndarray) else value
+    return given.decode("utf-8", "replace") if isinstance(given, bytes) else str(given)
+
+
+def _digits(number: float) -> str:
+    """A number with the digits that tell it from a limit; whole numbers in full."""
+    if abs(number) <= _LARGEST_INTEGER * 2**11 and number == int(number):
+        return str(int(number))
+    return f"{number:.9g}"
+
+
+def _report(raw: xr.Dataset, entry: Variable, bad: np.ndarray, values: np.ndarray, fault: str, advice: str,
+            unit: str = "") -> Iterator[str]:
     """One line for a mask of bad values: the first place by its identifier, the value, the count."""
     if not bad.any():
         return
@@ -182,9 +221,11 @@ def _report(raw: xr.Dataset, entry: Variable, bad: np.ndarray, values: np.ndarra
     value = np.atleast_1d(values)[place]
     parts = []
     for dim, index in zip(entry.dims, place, strict=False):
-        if dim in raw.variables and raw[dim].dtype.kind in "iuf" and raw[dim].ndim == 1:
+        if dim == entry.name:
+            parts.append(f"position {index + 1}")
+        elif dim in raw.variables and raw[dim].dtype.kind in "iuf" and raw[dim].ndim == 1:
             shown = raw[dim].values[index]
-            parts.append(f"{dim} {int(shown) if np.isfinite(shown) else f'at position {index}'}")
+            parts.append(f"{dim} {_digits(shown)}" if np.isfinite(shown) else f"{dim} at position {index + 1}")
         elif dim == "land_class":
             parts.append(registry.LAND_CLASSES[index])
         else:
@@ -192,7 +233,8 @@ def _report(raw: xr.Dataset, entry: Variable, bad: np.ndarray, values: np.ndarra
     where = f" at {', '.join(parts)}" if parts else ""
     total = int(bad.sum())
     more = f" ({total} such values)" if total > 1 else ""
-    yield f"{entry.name}{where}: {value:g} {fault}{more}; {advice}"
+    shown = _digits(value) if np.isfinite(value) else str(value)
+    yield f"{entry.name}{where}: {shown}{f' {unit}' if unit else ''} {fault}{more}; {advice}"
 
 
 def examine_time(open_forcing: Callable[[], ForcingReader],
@@ -225,11 +267,10 @@ def forcing_problems(forcing: ForcingReader, first: int = 0, last: int | None = 
     lines = []
     for fault in forcing.check(first, last):
         entry = registry.variable(fault.variable)
-        low, high = entry.valid
-        if fault.text == "out of range":
-            text = f"{fault.value:g} {entry.units} is outside {low:g} to {high:g}"
-        else:
-            text = fault.text
+        text = fault.text
+        if text == "out of range":
+            scale, unit = _file_scale(entry)
+            text = f"{float(scale(np.asarray(fault.value))):.9g} {unit} is outside {outside(entry, fault.valid)}"
         lines.append(f"{fault.variable} in cell {fault.cell} at {forcing.clock.label(fault.step)}: {text} "
                      f"({fault.count} such value{'s' * (fault.count > 1)}); fill or correct the series")
     return tuple(lines)

@@ -14,7 +14,7 @@ from wepl.basin import checks, vegetation
 from wepl.basin.checks import Check
 from wepl.errors import BasinError, InputError
 from wepl.forcing import sources
-from wepl.forcing.reader import ForcingReader
+from wepl.forcing.reader import ForcingReader, OpenFiles
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -213,20 +213,30 @@ def read_raw(path: str | Path) -> tuple[xr.Dataset, list[Check]]:
     except (OSError, RuntimeError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise InputError(f"{place} cannot be read as netCDF ({error}): the file is damaged or cut short; make or copy "
                          "it again") from None
+    content = raw.attrs.get("wepl_content", "basin")
+    if content != "basin":
+        raise InputError(f"{place} is a {content} file of wepl, not a basin; give the basin file it was made from")
     return raw, [Check("the file can be read", True, ())]
 
 
 def open_forcing(raw: xr.Dataset, path: Path | None) -> ForcingReader:
     """The forcing of a basin: in its dataset, in its file, or in the files that it names."""
+    from wepl.netcdf import LOCK
+
     pieces = sources.pieces_of_dataset(raw, "forcing")
-    if path is not None and raw.attrs.get("_forcing_inside"):
-        pieces += sources.pieces_of_file(path)
-    named = raw.attrs.get("forcing")
-    if named:
-        folder = path.parent if path is not None else Path()
-        for file in sources.expand(str(named), folder):
-            pieces += sources.pieces_of_file(file)
-    return sources.join(pieces, raw["cell"].values.astype(np.int64))
+    files = OpenFiles()
+    try:
+        if path is not None and raw.attrs.get("_forcing_inside"):
+            pieces += sources.pieces_of_file(path, files)
+        named = raw.attrs.get("forcing")
+        if named:
+            folder = path.parent if path is not None else Path()
+            for file in sources.expand(str(named), folder):
+                pieces += sources.pieces_of_file(file, files)
+        return sources.join(pieces, raw["cell"].values.astype(np.int64))
+    finally:
+        with LOCK:
+            files.close()
 
 
 def _encoded_time(data: xr.Dataset) -> xr.Dataset:
@@ -262,7 +272,11 @@ def _parameters(raw: xr.Dataset) -> xr.Dataset:
         values["vegetation_name"] = (("vegetation",), np.array(vegetation.NAMES))
     for name in _TEXTS:
         if name in raw.variables:
-            values[name] = (raw[name].dims, raw[name].values.astype(str))
+            values[name] = (raw[name].dims, np.array([checks.text_of(text) for text in raw[name].values], dtype=str))
+    # Single precision may bring the two shares a little above one, which would leave less than no bare soil.
+    total = np.maximum(1.0, values["tall_fraction"][1] + values["short_fraction"][1])
+    for name in ("tall_fraction", "short_fraction"):
+        values[name] = (values[name][0], values[name][1] / total)
     return xr.Dataset({name: (dims, array) for name, (dims, array) in values.items()})
 
 
@@ -274,7 +288,7 @@ def _options(raw: xr.Dataset) -> dict[str, float]:
         if entry.name in raw.variables:
             given = raw[entry.name].values
             if given.dtype.kind in "USO":
-                options[entry.name] = float(entry.choices.index(str(given)))
+                options[entry.name] = float(entry.choices.index(checks.text_of(given)))
             else:
                 unit = str(raw[entry.name].attrs.get("units", "1" if entry.units == "1" else ""))
                 options[entry.name] = float(units.convert(given, unit, entry.units, entry.name))

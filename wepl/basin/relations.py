@@ -51,12 +51,14 @@ def _references(raw: xr.Dataset) -> Iterator[str]:
             continue
         given = _values(raw, name)
         bad = ~np.isin(given, _values(raw, target))
+        advice = f"name a {target} that is there"
         if name == "downstream":
-            bad &= given >= 0
+            bad &= given != -1
+            advice += ", or -1 at an outlet"
         if bad.any():
             place = _first(bad)
             yield (f"{name} of {owner} {_values(raw, owner)[place]} is {given[place]}, but there is no such {target}"
-                   f"{_more(int(bad.sum()))}")
+                   f"{_more(int(bad.sum()))}; {advice}")
 
 
 def _network(raw: xr.Dataset) -> Iterator[str]:
@@ -83,6 +85,8 @@ def _network(raw: xr.Dataset) -> Iterator[str]:
         while below[place] != start:
             place = int(below[place])
             cycle.append(int(ids[place]))
+        lowest = cycle.index(min(cycle))
+        cycle = cycle[lowest:] + cycle[:lowest]
         shown = " -> ".join(map(str, [*cycle[:8], cycle[0]] if len(cycle) <= 8 else [*cycle[:8], "..."]))
         yield f"downstream makes a cycle of {len(cycle)} sub-basin(s): {shown}; each must lead to an outlet (-1)"
 
@@ -92,7 +96,8 @@ def _bands(raw: xr.Dataset) -> Iterator[str]:
     elevation, ids = _values(raw, "unit_elevation"), _values(raw, "unit")
     empty = ~np.isin(_values(raw, "subbasin"), subbasin)
     if empty.any():
-        yield f"subbasin {_values(raw, 'subbasin')[_first(empty)]} has no unit{_more(int(empty.sum()))}"
+        yield (f"subbasin {_values(raw, 'subbasin')[_first(empty)]} has no unit{_more(int(empty.sum()))}; give it one, "
+               "or take it out of the network")
     ranked = np.lexsort((order, subbasin))
     same = subbasin[ranked][1:] == subbasin[ranked][:-1]
     twice = same & (order[ranked][1:] == order[ranked][:-1])
@@ -114,9 +119,10 @@ def _land(raw: xr.Dataset) -> Iterator[str]:
     bad = np.abs(total - 1.0) > 1e-6
     if bad.any():
         place = _first(bad)
-        yield (f"land_fraction of unit {ids[place]} adds to {total[place]:.9g}, not 1{_more(int(bad.sum()))}")
+        yield (f"land_fraction of unit {ids[place]} adds to {total[place]:.9g}, not 1{_more(int(bad.sum()))}; correct "
+               "the shares or their units")
     cover = _values(raw, "tall_fraction") + _values(raw, "short_fraction")
-    bad = cover > 1.0 + 1e-9
+    bad = cover > 1.0 + 1e-6
     if bad.any():
         place = _first(bad)
         yield (f"tall_fraction and short_fraction of unit {ids[place]} add to {cover[place]:.9g}, above 1"
@@ -128,7 +134,7 @@ def _land(raw: xr.Dataset) -> Iterator[str]:
         if bad.any():
             place = _first(bad)
             yield (f"{name} of unit {ids[place]} is {kind[place]}, but there are {n_kinds} kinds, numbered from 0"
-                   f"{_more(int(bad.sum()))}")
+                   f"{_more(int(bad.sum()))}; choose one of them")
 
 
 def _soil(raw: xr.Dataset) -> Iterator[str]:
@@ -144,20 +150,39 @@ def _soil(raw: xr.Dataset) -> Iterator[str]:
         if bad.any():
             unit, layer = (int(index[0]) for index in np.nonzero(bad))
             yield (f"{name_lower} {lower[unit, layer]:g} is not below {name_upper} {upper[unit, layer]:g} in layer "
-                   f"{layer + 1} of unit {ids[unit]}{_more(int(bad.sum()))}")
+                   f"{layer + 1} of unit {ids[unit]}{_more(int(bad.sum()))}; correct one of them")
             return
+    yield from _start(raw, content[-1])
     if "mualem_n" not in raw.variables:
-        from wepl.physics.soil_hydraulics import derive_curve
+        from wepl.basin.soils import derive_curve
 
         conductivity = _values(raw, "saturated_conductivity")
         residual, wilting, capacity, saturated = content
-        _, _, n = derive_curve(saturated, residual, capacity, wilting, conductivity, 330.0)
+        _, b, n = derive_curve(saturated, residual, capacity, wilting, conductivity, 330.0)
+        bad = ~(b > registry.variable("haverkamp_b").valid[0])
+        if bad.any():
+            unit, layer = (int(index[0]) for index in np.nonzero(bad))
+            yield (f"wilting_point {wilting[unit, layer]:g} of layer {layer + 1} of unit {ids[unit]} is so near "
+                   f"field_capacity {capacity[unit, layer]:g} that no retention curve fits{_more(int(bad.sum()))}: "
+                   "correct them, or give haverkamp_a, haverkamp_b and mualem_n")
         bad = ~(n > 1.001)
         if bad.any():
             unit, layer = (int(index[0]) for index in np.nonzero(bad))
             yield (f"field_capacity {capacity[unit, layer]:g} of layer {layer + 1} of unit {ids[unit]} is so near the "
                    f"residual content that no conductivity curve fits{_more(int(bad.sum()))}: correct it, or give "
                    "haverkamp_a, haverkamp_b and mualem_n")
+
+
+def _start(raw: xr.Dataset, saturated: np.ndarray) -> Iterator[str]:
+    if "initial_soil_moisture" not in raw.variables:
+        return
+    given = _values(raw, "initial_soil_moisture")
+    bad = given > saturated + 1e-6
+    if bad.any():
+        unit, layer = (int(index[0]) for index in np.nonzero(bad))
+        yield (f"initial_soil_moisture {given[unit, layer]:g} is above saturated_water_content "
+               f"{saturated[unit, layer]:g} in layer {layer + 1} of unit {_values(raw, 'unit')[unit]}"
+               f"{_more(int(bad.sum()))}; correct one of them")
 
 
 RULES = (

@@ -6,6 +6,8 @@ the coarse textures, and 15,000 cm.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from wepl.errors import InputError
@@ -32,6 +34,9 @@ _SUCTION = {"sand": 4.95, "loamy sand": 6.13, "sandy loam": 11.01, "loam": 8.89,
 COARSE = ("sand", "loamy sand", "sandy loam")
 TEXTURES = tuple(_CURVES)
 TABLES = ("carsel_parrish_1988",)
+WILTING_SUCTION_CM = 15000.0
+FIELD_CAPACITY_CONDUCTIVITY = 1.0e-3 / 86400.0  # m s-1: 1 mm a day
+TIGHT_SHARE = 0.1  # of saturated conductivity at field capacity, where that is below 1 mm a day
 
 
 def van_genuchten(suction_cm: float | np.ndarray, residual: float, saturated: float, alpha: float,
@@ -76,3 +81,34 @@ def texture_parameters(name: str, table: str = "carsel_parrish_1988") -> dict[st
         "saturated_conductivity": conductivity * 1e-2 / 86400.0,
         "wetting_front_suction": _SUCTION[key] * 1e-2,
     }
+
+
+def derive_curve(saturated, residual, field_capacity, wilting_point, conductivity, field_capacity_suction):
+    """a, b and n of a soil from its field capacity, wilting point and conductivity; eqs. (7.4) and (7.5).
+
+    Parameters
+    ----------
+    saturated, residual, field_capacity, wilting_point : array_like
+        Volumetric water contents, residual < wilting point < field capacity < saturated.
+    conductivity : array_like
+        Saturated conductivity, m s-1.
+    field_capacity_suction : array_like
+        Suction of field capacity, cm.
+
+    Returns
+    -------
+    a, b, n : ndarray
+        Haverkamp a and b, exponent of conductivity.
+    """
+    span = np.asarray(saturated, dtype=float) - residual
+    at_capacity = (np.asarray(field_capacity, dtype=float) - residual) / span
+    at_wilting = (np.asarray(wilting_point, dtype=float) - residual) / span
+    ratio_capacity = (1.0 - at_capacity) / at_capacity
+    ratio_wilting = (1.0 - at_wilting) / at_wilting
+    log_capacity = np.log(np.asarray(field_capacity_suction, dtype=float))
+    b = np.log(ratio_wilting / ratio_capacity) / np.log(math.log(WILTING_SUCTION_CM) / log_capacity)
+    a = log_capacity**b / ratio_capacity
+    saturated_conductivity = np.asarray(conductivity, dtype=float)
+    drained = np.minimum(FIELD_CAPACITY_CONDUCTIVITY, TIGHT_SHARE * saturated_conductivity)
+    n = np.log(drained / saturated_conductivity) / np.log(at_capacity)
+    return a, b, n

@@ -6,7 +6,7 @@ made, and to be finite and in range by :meth:`ForcingReader.check` before a run 
 
 from __future__ import annotations
 
-import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +15,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from wepl import registry, units
+from wepl.errors import InputError
 from wepl.run.clock import Clock
 
 _SCAN_BYTES = 64 * 2**20
+_OPEN_FILES = 32
+# Share of the largest valid value by which rounding (units, packing to short integers) may pass the smallest one.
+_ROUNDING = 1e-8
 
 
 class Source(Protocol):
@@ -38,36 +42,53 @@ class ArraySource:
         return np.array(self._values[first:last], dtype=np.float64)
 
 
-class FileSource:
-    """One variable of one netCDF file; the file is opened once per source and read under the library's lock."""
+class OpenFiles:
+    """netCDF files that are kept open while they are read, so many at most: the one unused for longest is closed.
 
-    def __init__(self, path: Path, variable: str, transpose: bool) -> None:
+    Forcing may lie in thousands of files, and a process may hold about a thousand. Use it under the library's lock.
+    """
+
+    def __init__(self, most: int = _OPEN_FILES) -> None:
+        self._most = most
+        self._files: OrderedDict[Path, Any] = OrderedDict()
+
+    def get(self, path: Path) -> Any:
+        """The open file; OSError or RuntimeError when it cannot be opened."""
+        if path not in self._files:
+            import netCDF4
+
+            while len(self._files) >= self._most:
+                self._files.popitem(last=False)[1].close()
+            self._files[path] = netCDF4.Dataset(path)
+        self._files.move_to_end(path)
+        return self._files[path]
+
+    def close(self) -> None:
+        """Let go of all files; a later :meth:`get` opens them again."""
+        while self._files:
+            self._files.popitem()[1].close()
+
+
+class FileSource:
+    """One variable of one netCDF file, read under the library's lock."""
+
+    def __init__(self, path: Path, variable: str, transpose: bool, files: OpenFiles) -> None:
         self.path = path
+        self.files = files
         self._name = variable
         self._transpose = transpose
-        self._file: Any = None
-        self._opening = threading.Lock()
 
     def read(self, first: int, last: int) -> np.ndarray:
         from wepl.netcdf import LOCK
 
         with LOCK:
-            if self._file is None:
-                import netCDF4
-
-                self._file = netCDF4.Dataset(self.path)
-            variable = self._file[self._name]
-            values = variable[:, first:last].T if self._transpose else variable[first:last]
+            try:
+                variable = self.files.get(self.path)[self._name]
+                values = variable[:, first:last].T if self._transpose else variable[first:last]
+            except (OSError, RuntimeError, IndexError) as error:
+                raise InputError(f"{self.path}: {self._name} cannot be read ({error}): the file is damaged, cut short "
+                                 "or gone; make or copy it again") from None
         return np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan)
-
-    def close(self) -> None:
-        """Let go of the file."""
-        from wepl.netcdf import LOCK
-
-        with LOCK:
-            if self._file is not None:
-                self._file.close()
-                self._file = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +107,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Fault:
-    """A value that cannot be used: variable, what is wrong, cell id, first step, how many."""
+    """A value that cannot be used: variable, what is wrong, cell id, first step, how many, the accepted range."""
 
     variable: str
     text: str
@@ -94,6 +115,7 @@ class Fault:
     step: int
     count: int
     value: float
+    valid: tuple[float, float]
 
 
 class ForcingReader:
@@ -118,7 +140,13 @@ class ForcingReader:
     def read(self, first: int, last: int) -> np.ndarray:
         """Steps ``first`` to ``last`` (not included): ``[row, step, cell]`` in registry order and internal units.
 
-        Rows of variables that are not there are NaN.
+        Rows of variables that are not there are NaN. What lies below the smallest valid value by no more than rounding
+        is that value: there is no rain of -1e-18 m s-1.
+
+        Raises
+        ------
+        InputError
+            A file cannot be read.
         """
         entries = registry.layout("forcing")
         result = np.full((len(entries), last - first, self.cells.size), np.nan)
@@ -135,6 +163,7 @@ class ForcingReader:
                     values *= factor
                 if offset != 0.0:
                     values += offset
+                _snap(values, entry.valid)
                 result[row, low - first:high - first] = values
         return result
 
@@ -154,39 +183,52 @@ class ForcingReader:
         for at, block in self._blocks(first, last):
             for row, entry in enumerate(registry.layout("forcing")):
                 if entry.name in self.available:
-                    for text, bad in _faulty(block[row], entry.valid):
-                        _note(found, entry.name, text, bad, block[row], at, self.cells)
+                    low, high = entry.valid
+                    if entry.name == "sunshine_duration":
+                        high = min(high, self.clock.step_seconds)
+                    for text, bad in _faulty(block[row], (low, high)):
+                        _note(found, entry.name, text, bad, block[row], at, self.cells, (low, high))
         return list(found.values())
 
     def close(self) -> None:
-        """Let go of open files."""
-        for segments in self._segments.values():
-            for segment in segments:
-                if isinstance(segment.source, FileSource):
-                    segment.source.close()
+        """Let go of open files; reading opens them again."""
+        from wepl.netcdf import LOCK
+
+        with LOCK:
+            for segments in self._segments.values():
+                for segment in segments:
+                    if isinstance(segment.source, FileSource):
+                        segment.source.files.close()
+
+
+def _snap(values: np.ndarray, valid: tuple[float, float]) -> None:
+    """Lift to the smallest valid value what lies below it by no more than rounding."""
+    low, high = valid
+    below = (values < low) & (values >= low - _ROUNDING * max(abs(low), abs(high)))
+    values[below] = low
 
 
 def _faulty(values: np.ndarray, valid: tuple[float, float]) -> Iterator[tuple[str, np.ndarray]]:
     """Masks of the kinds of fault that ``values`` have."""
     low, high = valid
-    # Units bring rounding: a humidity of 100 % or a temperature at the limit is no fault.
-    slack = 1e-6 * max(abs(low), abs(high))
-    if np.all((values >= low - slack) & (values <= high + slack)):
+    # Units and single precision bring rounding: 24 h of sunshine are no fault.
+    high += 1e-6 * abs(high)
+    if np.all((values >= low) & (values <= high)):
         return
     missing = np.isnan(values)
     infinite = np.isinf(values)
-    outside = ~missing & ~infinite & ((values < low - slack) | (values > high + slack))
+    outside = ~missing & ~infinite & ((values < low) | (values > high))
     for text, bad in (("missing (NaN or fill value)", missing), ("infinite", infinite), ("out of range", outside)):
         if bad.any():
             yield text, bad
 
 
 def _note(found: dict[tuple[str, str], Fault], name: str, text: str, bad: np.ndarray, values: np.ndarray, at: int,
-          cells: np.ndarray) -> None:
+          cells: np.ndarray, valid: tuple[float, float]) -> None:
     step, cell = (int(place[0]) for place in np.nonzero(bad))
     count = int(bad.sum())
     known = found.get((name, text))
     if known is None:
-        found[name, text] = Fault(name, text, int(cells[cell]), at + step, count, float(values[step, cell]))
+        found[name, text] = Fault(name, text, int(cells[cell]), at + step, count, float(values[step, cell]), valid)
     else:
-        found[name, text] = Fault(name, text, known.cell, known.step, known.count + count, known.value)
+        found[name, text] = Fault(name, text, known.cell, known.step, known.count + count, known.value, valid)

@@ -12,7 +12,7 @@ import numpy as np
 
 from wepl import registry
 from wepl.errors import BasinError
-from wepl.forcing.reader import ArraySource, FileSource, ForcingReader, Segment
+from wepl.forcing.reader import ArraySource, FileSource, ForcingReader, OpenFiles, Segment
 from wepl.run.clock import CALENDARS, Clock
 
 if TYPE_CHECKING:
@@ -60,46 +60,64 @@ def time_axis(values: np.ndarray, units: object, calendar: object, where: str = 
     if len(words) < 3 or words[1] != "since" or (unit not in _SECONDS and words[0] not in _SECONDS):
         raise BasinError(f"{at}time has units {units!r}: write them as 'days since 2010-01-01' (or hours, minutes, "
                          "seconds)")
+    calendar = str(calendar).lower()
     if calendar not in CALENDARS:
         raise BasinError(f"{at}time has calendar {calendar!r}: use one of {', '.join(CALENDARS)}")
     values = np.asarray(values)
-    if values.ndim != 1 or values.size == 0 or not np.issubdtype(values.dtype, np.number):
+    if values.ndim != 1 or values.dtype.kind not in "iuf":
         raise BasinError(f"{at}time must be one list of numbers, one for the start of each step")
+    if values.size == 0:
+        raise BasinError(f"{at}time has no values: give the start of each step")
     numbers = values.astype(np.float64)
     bad = np.flatnonzero(~np.isfinite(numbers))
     if bad.size:
-        raise BasinError(f"{at}time has {bad.size} missing value(s), the first at position {bad[0]}: give the start of "
-                         "every step")
+        raise BasinError(f"{at}time has {bad.size} missing value(s), the first at position {bad[0] + 1}: give the start "
+                         "of every step")
 
     def moment(place: int) -> cftime.datetime:
-        found = cftime.num2date(numbers[place], str(units), str(calendar))
-        return _whole_second(found)
+        return _whole_second(cftime.num2date(numbers[place], str(units), calendar))
+
+    def shown(place: int) -> str:
+        try:
+            return str(moment(place))
+        except (ValueError, OverflowError):
+            return f"{numbers[place]:g}"
 
     try:
         start = moment(0)
     except (ValueError, OverflowError) as error:
-        raise BasinError(f"{at}time units {units!r} cannot be read: {error}") from None
+        raise BasinError(f"{at}time units {units!r} cannot be read ({error}): write them as 'days since "
+                         "2010-01-01'") from None
     if numbers.size == 1:
         return Axis(start, 0.0, 1)
-    scale = _SECONDS.get(unit, _SECONDS.get(words[0], 1.0))
-    steps = np.diff(numbers) * scale
+    with np.errstate(over="ignore"):
+        seconds = (numbers - numbers[0]) * _SECONDS.get(unit, _SECONDS.get(words[0], 1.0))
+    steps = np.diff(seconds)
     step = float(np.round(np.median(steps)))
-    wrong = np.flatnonzero(np.abs(steps - step) > 0.5)
+    wrong = np.flatnonzero(~(np.abs(steps - step) <= 0.5))
     if step <= 0 or wrong.size:
         place = int(wrong[0]) if wrong.size else int(np.flatnonzero(steps <= 0)[0])
-        kind = "a duplicate" if steps[place] == 0 else "out of order" if steps[place] < 0 else (
-            "a gap" if steps[place] > step else "a shorter step")
-        raise BasinError(f"{at}time has {kind} after {moment(place)} (the next is {moment(place + 1)}, the usual step "
-                         f"is {step:g} s; {max(1, wrong.size)} such place(s)): give every step once, in order")
+        kind = "has a duplicate" if steps[place] == 0 else "goes back" if steps[place] < 0 else (
+            "has a gap" if steps[place] > step else "has a shorter step")
+        raise BasinError(f"{at}time {kind} after {shown(place)} (the next is {shown(place + 1)}, the usual step is "
+                         f"{step:g} s; {max(1, wrong.size)} such place(s)): give every step once, in order")
+    away = np.abs(seconds - step * np.arange(seconds.size))
+    if away.max() > 0.5:
+        raise BasinError(f"{at}time drifts away from steps of {step:g} s, by {away.max():g} s until "
+                         f"{shown(int(away.argmax()))}: give equal steps")
     return Axis(start, step, numbers.size)
 
 
 def _whole_second(moment: cftime.datetime) -> cftime.datetime:
-    """Times as fractions of a day carry rounding: the nearest whole second."""
+    """Times as fractions of a day carry rounding: the nearest whole second, in the run's name of the calendar."""
     from datetime import timedelta
 
     rounded = moment + timedelta(microseconds=500_000)
-    return rounded - timedelta(microseconds=rounded.microsecond)
+    rounded -= timedelta(microseconds=rounded.microsecond)
+    # Since 1582 the two are the same, and files of both may stand side by side.
+    if rounded.calendar == "proleptic_gregorian" and rounded.year > 1582:
+        return cftime.datetime(*rounded.timetuple()[:6], calendar="standard")
+    return rounded
 
 
 def pieces_of_dataset(data: xr.Dataset, where: str = "") -> list[Piece]:
@@ -112,42 +130,59 @@ def pieces_of_dataset(data: xr.Dataset, where: str = "") -> list[Piece]:
     found = []
     for name in names:
         variable = data[name]
-        _check_dims(name, variable.dims, where)
+        _check_form(name, variable.dims, variable.dtype, where)
         values = variable.transpose("time", "cell").values
         found.append(Piece(name, axis, ArraySource(values), _units(name, variable.attrs.get("units")),
                            data["cell"].values, where))
     return found
 
 
-def pieces_of_file(path: Path) -> list[Piece]:
-    """Forcing variables that a netCDF file holds; their values stay in the file."""
-    import netCDF4
-
+def pieces_of_file(path: Path, files: OpenFiles) -> list[Piece]:
+    """Forcing variables that a netCDF file holds; their values stay in the file, to be read through ``files``."""
     from wepl.netcdf import LOCK
 
     with LOCK:
         try:
-            file = netCDF4.Dataset(path)
-        except (OSError, RuntimeError) as error:
-            raise BasinError(f"{path}: the forcing file cannot be opened ({error}); check it with ncdump -h") from None
-        with file:
+            file = files.get(path)
             names = [name for name in NAMES if name in file.variables]
             if not names:
                 return []
             time = file.variables.get("time")
-            times = None if time is None else np.ma.filled(np.ma.asarray(time[:], dtype=float), np.nan)
+            times = None if time is None else _plain(time[:])
             attributes = {} if time is None else {key: time.getncattr(key) for key in time.ncattrs()}
-            if "cell" not in file.variables:
-                raise BasinError(f"{path}: the variable cell (forcing cell identifiers) is missing")
-            cells = np.ma.filled(file.variables["cell"][:], -1)
-            facts = [(name, file[name].dimensions, getattr(file[name], "units", None)) for name in names]
+            cells = _plain(file["cell"][:]) if "cell" in file.variables else None
+            facts = [(name, file[name].dimensions, file[name].dtype, getattr(file[name], "units", None))
+                     for name in names]
+        except (OSError, RuntimeError) as error:
+            raise BasinError(f"{path}: the forcing file cannot be read ({error}): it is no netCDF file, damaged or cut "
+                             "short; make or copy it again") from None
     axis = _axis_of(times, attributes, str(path))
+    cells = _identifiers(cells, str(path))
     found = []
-    for name, dims, unit in facts:
-        _check_dims(name, dims, str(path))
-        source = FileSource(path, name, transpose=dims[0] == "cell")
+    for name, dims, dtype, unit in facts:
+        _check_form(name, dims, np.dtype(dtype), str(path))
+        source = FileSource(path, name, dims[0] == "cell", files)
         found.append(Piece(name, axis, source, _units(name, unit), cells, str(path)))
     return found
+
+
+def _plain(values: Any) -> np.ndarray:
+    """Numbers with missing ones as NaN; anything else as it is."""
+    if values.dtype.kind not in "iuf":
+        return np.asarray(values)
+    return np.asarray(np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan))
+
+
+def _identifiers(cells: np.ndarray | None, where: str) -> np.ndarray:
+    """The forcing cells of a file, after checking that they are different whole numbers."""
+    if cells is None:
+        raise BasinError(f"{where}: the variable cell (forcing cell identifiers) is missing")
+    if cells.ndim != 1 or cells.dtype.kind != "f" or not (cells == np.round(cells)).all():
+        raise BasinError(f"{where}: cell must be a list of whole numbers, the identifiers of the forcing cells")
+    found, counts = np.unique(cells, return_counts=True)
+    if (counts > 1).any():
+        raise BasinError(f"{where}: cell {found[counts > 1][0]:g} stands twice: give each forcing cell once")
+    return cells.astype(np.int64)
 
 
 def _axis_of(values: np.ndarray | None, attributes: Mapping[str, Any], where: str) -> Axis:
@@ -156,7 +191,9 @@ def _axis_of(values: np.ndarray | None, attributes: Mapping[str, Any], where: st
     return time_axis(values, attributes.get("units"), attributes.get("calendar", "standard"), where)
 
 
-def _check_dims(name: str, dims: Sequence[Any], where: str) -> None:
+def _check_form(name: str, dims: Sequence[Any], dtype: np.dtype[Any], where: str) -> None:
+    if dtype.kind not in "iuf":
+        raise BasinError(f"{where}: {name} holds {'text' if dtype.kind in 'SUO' else dtype}, expected numbers")
     if sorted(map(str, dims)) != ["cell", "time"]:
         raise BasinError(f"{where}: {name} has dimensions {tuple(dims)}, expected ('time', 'cell')")
 
@@ -188,9 +225,14 @@ def expand(pattern: str, folder: Path) -> list[Path]:
     """
     paths: list[Path] = []
     for word in pattern.replace(",", " ").split():
-        matches = [Path(word)] if Path(word).is_absolute() else sorted(folder.glob(word))
+        try:
+            matches = [Path(word)] if Path(word).is_absolute() else sorted(folder.glob(word))
+        except (ValueError, NotImplementedError) as error:
+            raise BasinError(f"the attribute forcing names {word!r}, which is no file name or pattern ({error}): correct "
+                             "it") from None
         if not matches or not all(path.is_file() for path in matches):
-            raise BasinError(f"the attribute forcing names {word!r}, but no such file lies in {folder}")
+            raise BasinError(f"the attribute forcing names {word!r}, but no such file lies in {folder}: put it there "
+                             "or correct the name")
         paths.extend(matches)
     return paths
 
@@ -207,6 +249,10 @@ def join(pieces: list[Piece], cells: np.ndarray) -> ForcingReader:
         raise BasinError("the basin has no forcing: give precipitation, air_temperature, relative_humidity, wind_speed "
                          "and shortwave_radiation or sunshine_duration with dimensions (time, cell), or name files in "
                          "the attribute forcing")
+    calendars = {piece.axis.start.calendar: piece.where for piece in pieces}
+    if len(calendars) > 1:
+        raise BasinError("the forcing has different calendars: "
+                         f"{', '.join(f'{name} in {where}' for name, where in calendars.items())}: use one for all")
     clock: Clock | None = None
     first_name = ""
     segments: dict[str, list[Segment]] = {}
@@ -238,7 +284,8 @@ def _common_clock(name: str, pieces: list[Piece]) -> Clock:
     if not steps:
         raise BasinError(f"{name}: the forcing has one step only, so its length is unknown: give at least two")
     if len(steps) > 1:
-        raise BasinError(f"{name}: files differ in their step ({', '.join(f'{step:g} s' for step in sorted(steps))})")
+        raise BasinError(f"{name}: files differ in their step ({', '.join(f'{step:g} s' for step in sorted(steps))}): "
+                         "give all of them the same")
     step = steps.pop()
     if not SHORTEST_STEP <= step <= LONGEST_STEP or 86400.0 % step:
         raise BasinError(f"the forcing step is {step:g} s: it must be 3600 to 86400 s and divide a day")
@@ -248,7 +295,7 @@ def _common_clock(name: str, pieces: list[Piece]) -> Clock:
         if piece.axis.start != expected:
             kind = "a gap" if piece.axis.start > expected else "an overlap"
             raise BasinError(f"{name}: {kind} between {before.where if before else ''} and {piece.where}: the next "
-                             f"step should start at {expected}, not {piece.axis.start}")
+                             f"step should start at {expected}, not {piece.axis.start}; give every step once")
         expected = piece.axis.start + timedelta(seconds=step * piece.axis.n_steps)
     return Clock(start, step, sum(piece.axis.n_steps for piece in pieces), pieces[0].axis.start.calendar)
 
@@ -261,5 +308,5 @@ def _order(piece: Piece, cells: np.ndarray) -> np.ndarray | None:
     missing = [int(cell) for cell in cells if int(cell) not in place]
     if missing:
         raise BasinError(f"{piece.where}: {piece.variable} lacks {len(missing)} cell(s) of the basin, the first is "
-                         f"cell {missing[0]}")
+                         f"cell {missing[0]}: give all of them")
     return np.array([place[int(cell)] for cell in cells])

@@ -11,8 +11,10 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from wepl import registry
-from wepl.registry import Variable
+from wepl.registry import Kind, Variable
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 
@@ -54,15 +56,16 @@ _DIMS = {
 def registry_page() -> str:
     """The page of every variable: files, states, fluxes, kernel arrays and balances."""
     parts = [_MADE, "# Registry\n", _REGISTRY_INTRODUCTION]
-    for title, kind, text, columns in (
-            ("Topology", "topology", "Who flows where; from the basin file.", _INPUT),
-            ("Parameters", "parameter", "From the basin file.", _INPUT),
-            ("Options", "option", "Numbers of the whole run: scalars in the basin file, or `--set`.", _INPUT),
-            ("Forcing", "forcing", "Comes with time, per forcing cell.", _INPUT),
-            ("States", "state", "What evolves; all of it stands in a state file.", _STATE),
-            ("Fluxes", "flux", "Totals per step; their sums since the start stand in a state file.", _STATE),
-            ("Diagnostics", "diagnostic", "Written only.", _STATE),
-    ):
+    sections: tuple[tuple[str, Kind, str, Sequence[_Column]], ...] = (
+        ("Topology", "topology", "Who flows where; from the basin file.", _INPUT),
+        ("Parameters", "parameter", "From the basin file.", _INPUT),
+        ("Options", "option", "Numbers of the whole run: scalars in the basin file, or `--set`.", _INPUT),
+        ("Forcing", "forcing", "Comes with time, per forcing cell.", _INPUT),
+        ("States", "state", "What evolves; all of it stands in a state file.", _STATE),
+        ("Fluxes", "flux", "Totals per step; their sums since the start stand in a state file.", _STATE),
+        ("Diagnostics", "diagnostic", "Written only.", _STATE),
+    )
+    for title, kind, text, columns in sections:
         parts += [f"## {title}\n", f"{text}\n", _table(registry.of_kind(kind), columns)]
     parts += ["## Kernel arrays\n", _ARRAY_INTRODUCTION]
     for array in registry.array_names():
@@ -150,8 +153,9 @@ def _in_file_units(entry: Variable, value: float) -> str:
     """A value of the registry as a file would give it, to six digits."""
     from wepl.units import convert
 
-    converted = float(convert(value, entry.units, entry.file_units, entry.name)) if math.isfinite(value) else value
-    return f"{converted:.6g}"
+    if not math.isfinite(value):
+        return f"{value:g}"
+    return f"{float(convert(np.array(value), entry.units, entry.file_units, entry.name)):.6g}"
 
 
 def _forcing_need(entry: Variable) -> str:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wepl import registry, rows
+from wepl.basin.soils import derive_curve
 from wepl.errors import InputError
 from wepl.physics.evapotranspiration import aerodynamic_factor_surface, aerodynamic_factor_vegetation
-from wepl.physics.soil_hydraulics import derive_curve, retention_saturation
+from wepl.physics.soil_hydraulics import retention_saturation
 
 if TYPE_CHECKING:
     import xarray as xr

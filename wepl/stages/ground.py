@@ -1,4 +1,4 @@
-"""The ground of one tile in one step: what infiltrates, runs off, drains and comes back (docs/theory sections 2, 8 to 10).
+"""The ground of one tile in one step: what infiltrates, runs off, drains and comes back (theory 2, 8 to 10).
 
 Functions work on the tile's scratch arrays (``store`` states, ``flux`` depths of this step, ``soil`` layers) and are
 called by :mod:`wepl.stages.column`.

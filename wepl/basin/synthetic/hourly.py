@@ -64,11 +64,11 @@ def _between_days(daily: np.ndarray, first: int, last: int) -> np.ndarray:
 
 def _daylight(longitude: np.ndarray, half_day: np.ndarray) -> np.ndarray:
     """Hours of daylight within each UTC hour, shape (day, hour, station); they add to the day length."""
-    total = 0.0
+    total = np.zeros((half_day.shape[0], 24, longitude.size))
     for turn in (-24.0, 0.0, 24.0):
         start = np.arange(24.0)[:, None] + longitude / 15.0 - 12.0 + turn
         low = np.maximum(start, -half_day[:, None, :])
-        total = total + np.maximum(np.minimum(start + 1.0, half_day[:, None, :]) - low, 0.0)
+        total += np.maximum(np.minimum(start + 1.0, half_day[:, None, :]) - low, 0.0)
     return total
 
 

@@ -112,7 +112,8 @@ def _dates(start: str, years: int) -> np.ndarray:
     if not _FIRST_YEAR <= first.year <= _LAST_YEAR:
         raise InputError(f"start is {start}; give a day in the years {_FIRST_YEAR} to {_LAST_YEAR}")
     month, day = (3, 1) if (first.month, first.day) == (2, 29) else (first.month, first.day)
-    return np.arange(first, datetime.date(first.year + years, month, day), dtype="datetime64[D]")
+    end = datetime.date(first.year + years, month, day)
+    return np.arange(np.datetime64(first), np.datetime64(end))
 
 
 def _write(path: Path, basin: SyntheticBasin, weather: Weather, dates: np.ndarray, step: str, history: str) -> None:
@@ -147,8 +148,7 @@ def _write_variable(file: netCDF4.Dataset, name: str, data: np.ndarray) -> None:
     entry = registry.variable(name)
     data = np.asarray(data)
     kind = np.int32 if entry.integer else np.float64
-    packing = {"zlib": True, "complevel": 4, "shuffle": True} if data.ndim else {}
-    variable = file.createVariable(name, kind, entry.dims, **packing)
+    variable = file.createVariable(name, kind, entry.dims, zlib=data.ndim > 0, complevel=4, shuffle=data.ndim > 0)
     variable.long_name = entry.long_name
     variable.units = entry.file_units
     if entry.standard_name:
@@ -177,9 +177,9 @@ def _write_weather(file: netCDF4.Dataset, stations: Stations, weather: Weather, 
                                        chunksizes=chunk)
         variable.setncatts({"standard_name": entry.standard_name, "long_name": entry.long_name,
                             "units": entry.file_units, "coordinates": "cell_longitude cell_latitude"})
-    for first, values in _blocks(stations, weather, dates, per_day):
+    for first, block in _blocks(stations, weather, dates, per_day):
         for name in _FORCING:
-            file[name][first:first + values[name].shape[0]] = values[name].astype(np.float32)
+            file[name][first:first + block[name].shape[0]] = block[name].astype(np.float32)
 
 
 def _blocks(stations: Stations, weather: Weather, dates: np.ndarray,
