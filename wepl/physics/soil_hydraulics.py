@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from wepl.physics.jit import physics
 
 # Suction at and below 1 cm is saturation; the driest suction followed is 1e7 cm (oven-dry air).
 _LARGEST_LOG = math.log(1.0e7)
 _SMALLEST_SATURATION = 1e-9
+
+
+class Suction(NamedTuple):
+    """Suction head and its derivative by effective saturation, m."""
+
+    head: float
+    slope: float
 
 
 @physics
@@ -24,20 +32,20 @@ def suction(saturation, a, b):
 def suction_and_slope(saturation, a, b):
     """Suction head (m) and its derivative by saturation (m, negative or 0); eq. (7.2) and its derivative."""
     if saturation >= 1.0:
-        return 0.01, 0.0
+        return Suction(0.01, 0.0)
     bounded = max(saturation, _SMALLEST_SATURATION)
     ratio = a * (1.0 / bounded - 1.0)
     logarithm = ratio ** (1.0 / b)
     if logarithm >= _LARGEST_LOG:
-        return 0.01 * math.exp(_LARGEST_LOG), 0.0
+        return Suction(0.01 * math.exp(_LARGEST_LOG), 0.0)
     psi = 0.01 * math.exp(logarithm)
-    return psi, -psi * logarithm / (b * bounded * (1.0 - bounded))
+    return Suction(psi, -psi * logarithm / (b * bounded * (1.0 - bounded)))
 
 
 @physics
 def suction_slope(saturation, a, b):
     """Derivative of the suction head by saturation, m, negative or 0."""
-    return suction_and_slope(saturation, a, b)[1]
+    return suction_and_slope(saturation, a, b).slope
 
 
 @physics

@@ -81,12 +81,13 @@ def _diffuse(soil, n_layers, dt):
     for layer in range(n_layers):
         _set_conductivity(soil, layer)
         span = soil[rows.SATURATED_WATER, layer] - soil[rows.RESIDUAL_WATER, layer]
-        psi, slope = suction_and_slope(soil[rows.WORK_SATURATION, layer], soil[rows.RETENTION_A, layer],
-                                       soil[rows.RETENTION_B, layer])
-        soil[_SUCTION, layer] = psi
-        soil[_SLOPE, layer] = -slope / span
+        psi = suction_and_slope(soil[rows.WORK_SATURATION, layer], soil[rows.RETENTION_A, layer],
+                                soil[rows.RETENTION_B, layer])
+        soil[_SUCTION, layer] = psi.head
+        soil[_SLOPE, layer] = -psi.slope / span
     for layer in range(n_layers - 1):
-        d1, d2 = soil[rows.LAYER_THICKNESS, layer], soil[rows.LAYER_THICKNESS, layer + 1]
+        d1 = soil[rows.LAYER_THICKNESS, layer]
+        d2 = soil[rows.LAYER_THICKNESS, layer + 1]
         mean = (d1 * soil[rows.WORK_CONDUCTIVITY, layer] + d2 * soil[rows.WORK_CONDUCTIVITY, layer + 1]) / (d1 + d2)
         soil[_LINK, layer] = 2.0 * dt * mean / (d1 + d2)
     soil[_LINK, n_layers - 1] = 0.0
@@ -116,7 +117,8 @@ def _move(soil, n_layers):
     for layer in range(n_layers - 1):
         # What a layer gains comes through its lower face, less what it passes on through its upper one.
         flux += soil[_CHANGE, layer]
-        source, target = (layer + 1, layer) if flux > 0.0 else (layer, layer + 1)
+        source = layer + 1 if flux > 0.0 else layer
+        target = layer if flux > 0.0 else layer + 1
         amount = min(abs(flux), max(0.0, soil[rows.WORK_WATER, source] - soil[rows.RESIDUAL_WATER, source]))
         amount = min(amount, max(0.0, soil[rows.SATURATED_WATER, target] - soil[rows.WORK_WATER, target]))
         soil[rows.WORK_WATER, source] -= amount
