@@ -18,7 +18,10 @@ Access = Literal["read", "write", "read-write"]
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """One array argument: ``dims`` are names of sizes or fixed integers, ``dtype`` is ``real`` or ``int32``."""
+    """One array argument: ``dims`` are names of sizes or fixed integers; ``dtype`` is ``real``, ``store`` or ``int32``.
+
+    ``store`` are storages and running totals: they stay in double precision where arithmetic is single ("mixed").
+    """
 
     name: str
     dims: tuple[str | int, ...]
@@ -45,6 +48,10 @@ def _real(name: str, *dims: str | int, access: Access = "read") -> Buffer:
     return Buffer(name, dims, "real", access)
 
 
+def _store(name: str, *dims: str | int) -> Buffer:
+    return Buffer(name, dims, "store", "read-write")
+
+
 def _int(name: str, *dims: str | int, access: Access = "read") -> Buffer:
     return Buffer(name, dims, "int32", access)
 
@@ -64,7 +71,7 @@ KERNELS: dict[str, tuple[Argument, ...]] = {
         _int("unit_cell", "unit"),
         _count("shortwave_given"), _count("longwave_given"),
         _real("unit_parameter", _rows("unit_parameter"), "unit"),
-        _real("unit_state", _rows("unit_state"), "unit", access="read-write"),
+        _store("unit_state", _rows("unit_state"), "unit"),
         _real("weather", _rows("weather"), "step", "unit", access="write"),
     ),
     "column": (
@@ -74,9 +81,9 @@ KERNELS: dict[str, tuple[Argument, ...]] = {
         _real("soil_parameter", _rows("soil_parameter"), "layer", "tile"),
         _real("vegetation", _rows("vegetation"), "step", "kind"),
         _real("weather", _rows("weather"), "step", "unit"),
-        _real("tile_state", _rows("tile_state"), "tile", access="read-write"),
-        _real("soil_state", _rows("soil_state"), "layer", "tile", access="read-write"),
-        _real("tile_flux", _rows("tile_flux"), "tile", access="read-write"),
+        _store("tile_state", _rows("tile_state"), "tile"),
+        _store("soil_state", _rows("soil_state"), "layer", "tile"),
+        _store("tile_flux", _rows("tile_flux"), "tile"),
         _real("lateral", _rows("lateral"), "route", "tile", access="write"),
         _int("record_index", 3, "record"),
         _real("record", "record", "step", "tile", access="write"),
@@ -87,10 +94,10 @@ KERNELS: dict[str, tuple[Argument, ...]] = {
         _int("tile_start", "unit+1"), _int("tile_list", "tile"), _int("unit_start", "subbasin+1"),
         _real("tile_parameter", _rows("tile_parameter"), "tile"),
         _real("unit_parameter", _rows("unit_parameter"), "unit"),
-        _real("unit_state", _rows("unit_state"), "unit", access="read-write"),
+        _store("unit_state", _rows("unit_state"), "unit"),
         _real("lateral", _rows("lateral"), "route", "tile"),
         _real("inflow", _rows("inflow"), "route", "subbasin", access="write"),
-        _real("subbasin_flux", _rows("subbasin_flux"), "subbasin", access="read-write"),
+        _store("subbasin_flux", _rows("subbasin_flux"), "subbasin"),
         _int("hillslope_status", 2, "subbasin", access="read-write"),
     ),
     "river": (
@@ -98,14 +105,19 @@ KERNELS: dict[str, tuple[Argument, ...]] = {
         _count("n_routes"), Scalar("dt_route", "real"),
         _int("upstream_start", "subbasin+1"), _int("upstream_list", "link"), _int("cell_start", "subbasin+1"),
         _real("subbasin_parameter", _rows("subbasin_parameter"), "subbasin"),
-        _real("subbasin_state", _rows("subbasin_state"), "subbasin", access="read-write"),
-        _real("river_state", _rows("river_state"), "river_cell", access="read-write"),
+        _store("subbasin_state", _rows("subbasin_state"), "subbasin"),
+        _store("river_state", _rows("river_state"), "river_cell"),
         _real("inflow", _rows("inflow"), "route", "subbasin"),
         _real("series", _rows("series"), "route", "subbasin", access="write"),
-        _real("subbasin_flux", _rows("subbasin_flux"), "subbasin", access="read-write"),
+        _store("subbasin_flux", _rows("subbasin_flux"), "subbasin"),
         _int("river_status", 2, "subbasin", access="read-write"),
     ),
 }
+
+
+# The published mapping, a thread per unit: the column's arguments and the units' lists of tiles.
+KERNELS["column_by_unit"] = (_count("n_units"), *KERNELS["column"], _int("tile_start", "unit+1"),
+                             _int("tile_list", "tile"))
 
 
 def arguments(kernel: str) -> tuple[Argument, ...]:
@@ -122,7 +134,7 @@ def buffer(name: str) -> Buffer:
     raise KeyError(name)
 
 
-def check(kernel: str, values: Mapping[str, Any], real: str) -> list[Any]:
+def check(kernel: str, values: Mapping[str, Any], types: Mapping[str, Any]) -> list[Any]:
     """The values of a launch in order, after comparing each with the table.
 
     Parameters
@@ -131,8 +143,8 @@ def check(kernel: str, values: Mapping[str, Any], real: str) -> list[Any]:
         Name of the kernel.
     values : mapping
         Arrays and numbers by name; arrays need ``shape`` and ``dtype`` only.
-    real : str
-        Data type that ``real`` stands for, such as ``float64``.
+    types : mapping
+        Data types that ``real`` and ``store`` stand for.
 
     Raises
     ------
@@ -146,13 +158,13 @@ def check(kernel: str, values: Mapping[str, Any], real: str) -> list[Any]:
             raise BackendError(f"kernel {kernel}: argument {argument.name} is missing")
         value = values[argument.name]
         if isinstance(argument, Buffer):
-            _check_buffer(kernel, argument, value, real, sizes)
+            _check_buffer(kernel, argument, value, types, sizes)
         ordered.append(value)
     return ordered
 
 
-def _check_buffer(kernel: str, argument: Buffer, value: Any, real: str, sizes: dict[str, int]) -> None:
-    expected = real if argument.dtype == "real" else argument.dtype
+def _check_buffer(kernel: str, argument: Buffer, value: Any, types: Mapping[str, Any], sizes: dict[str, int]) -> None:
+    expected = str(types.get(argument.dtype, argument.dtype))
     if str(value.dtype) != expected:
         raise BackendError(f"kernel {kernel}: {argument.name} is {value.dtype}, expected {expected}")
     if len(value.shape) != len(argument.dims):

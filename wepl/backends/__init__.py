@@ -7,7 +7,7 @@ from wepl.errors import BackendError
 
 __all__ = ["NAMES", "Backend", "create"]
 
-NAMES = ("auto", "cpu")
+NAMES = ("auto", "cpu", "emulate")
 
 
 def create(name: str = "auto", precision: str = "float64", threads: int | None = None) -> Backend:
@@ -16,9 +16,9 @@ def create(name: str = "auto", precision: str = "float64", threads: int | None =
     Parameters
     ----------
     name : str
-        ``cpu``, or ``auto`` for the fastest that works here (today the CPU is the only one).
+        ``cpu``, ``emulate`` (the CUDA C sources on the CPU), or ``auto`` for the fastest that works here.
     precision : str
-        Precision of the kernels; the CPU reference computes in ``float64``.
+        Precision of the kernels: ``float64``; ``mixed`` and ``float32`` for the CUDA C sources.
     threads : int, optional
         CPU threads; all when None.
 
@@ -29,6 +29,10 @@ def create(name: str = "auto", precision: str = "float64", threads: int | None =
     """
     if name not in NAMES:
         raise BackendError(f"unknown backend {name!r}: choose one of {', '.join(NAMES)}")
+    if name == "emulate":
+        from wepl.backends.emulate import EmulateBackend
+
+        return EmulateBackend(precision)
     from wepl.backends.cpu import CpuBackend
 
     backend = CpuBackend(precision, threads)

@@ -19,7 +19,7 @@ class Backend(ABC):
     name : str
         Name as given to ``--backend``.
     precision : str
-        ``float64`` (others where a backend offers them).
+        ``float64``, ``mixed`` (single arithmetic, storages in double) or ``float32``, as the backend offers.
     reason : str
         One line: why this backend runs and on what.
     """
@@ -29,17 +29,19 @@ class Backend(ABC):
     reason: str
 
     @property
-    def real(self) -> np.dtype[Any]:
-        """Data type of the kernels' real arrays."""
-        return np.dtype(self.precision)
+    def types(self) -> dict[str, np.dtype[Any]]:
+        """NumPy types of the kernels' ``real``, ``store`` and ``int32`` arrays."""
+        real = "float64" if self.precision == "float64" else "float32"
+        store = "float32" if self.precision == "float32" else "float64"
+        return {"real": np.dtype(real), "store": np.dtype(store), "int32": np.dtype("int32")}
 
     @abstractmethod
-    def upload(self, host: np.ndarray) -> Array:
-        """A copy of ``host`` on the device; float arrays in the backend's precision, integers as int32."""
+    def upload(self, host: np.ndarray, dtype: str) -> Array:
+        """A copy of ``host`` on the device; ``dtype`` is ``real``, ``store`` or ``int32``."""
 
     @abstractmethod
     def allocate(self, shape: tuple[int, ...], dtype: str = "real") -> Array:
-        """A new array of zeros on the device; ``dtype`` is ``real`` or ``int32``."""
+        """A new array of zeros on the device; ``dtype`` is ``real``, ``store`` or ``int32``."""
 
     @abstractmethod
     def download(self, array: Array) -> np.ndarray:
@@ -48,7 +50,3 @@ class Backend(ABC):
     @abstractmethod
     def launch(self, kernel: str, values: Mapping[str, Any]) -> None:
         """Run a kernel of :mod:`wepl.kernels.buffers` on its arguments by name."""
-
-    def prepare(self, dtype: str) -> np.dtype[Any]:
-        """The NumPy type behind ``real`` or ``int32``."""
-        return self.real if dtype == "real" else np.dtype(dtype)

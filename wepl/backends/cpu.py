@@ -47,16 +47,15 @@ class CpuBackend(Backend):
         self.threads = threads or most
         self.reason = f"cpu: numba {numba.__version__}, {self.threads} thread{'s' * (self.threads > 1)}, float64"
 
-    def upload(self, host: np.ndarray) -> Array:
-        dtype = self.real if np.issubdtype(host.dtype, np.floating) else np.dtype("int32")
-        return np.array(host, dtype=dtype, order="C", copy=True)
+    def upload(self, host: np.ndarray, dtype: str) -> Array:
+        return np.array(host, dtype=self.types[dtype], order="C", copy=True)
 
     def allocate(self, shape: tuple[int, ...], dtype: str = "real") -> Array:
-        return np.zeros(shape, dtype=self.prepare(dtype))
+        return np.zeros(shape, dtype=self.types[dtype])
 
     def download(self, array: Array) -> np.ndarray:
         return np.asarray(array)
 
     def launch(self, kernel: str, values: Mapping[str, Any]) -> None:
         numba.set_num_threads(self.threads)
-        _KERNELS[kernel](*buffers.check(kernel, values, self.precision))
+        _KERNELS[kernel](*buffers.check(kernel, values, self.types))

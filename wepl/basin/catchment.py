@@ -133,16 +133,17 @@ def _check_place(latitude: float, longitude: float, n_subbasins: int) -> None:
 
 def _relief(area: float | None, hypsometry: Curve | None, dem: str | Path | None, outline: str | Path | None,
             bands: int, slope: float | Sequence[float] | None) -> _Relief:
-    if (hypsometry is None) == (dem is None):
-        raise InputError("give either hypsometry, or dem with outline")
-    if dem is not None:
-        if outline is None:
-            raise InputError("dem needs the outline of the catchment as well")
+    if hypsometry is None:
+        if dem is None or outline is None:
+            raise InputError("the relief is not given: give hypsometry, or dem with the outline of the catchment")
         curve = catchment_terrain.hypsometry_from_dem(dem, outline)
+    elif dem is not None:
+        raise InputError("hypsometry and dem are both given: leave one out")
     elif isinstance(hypsometry, catchment_terrain.Hypsometry):
         curve = hypsometry
     else:
-        curve = catchment_terrain.hypsometry(*hypsometry)
+        elevation, share_below = hypsometry
+        curve = catchment_terrain.hypsometry(elevation, share_below)
     if area is None:
         area = curve.area
         if area is None:
@@ -194,12 +195,13 @@ def _flow_length(relief: _Relief, values: Mapping[str, np.ndarray], hillslope_le
                  sizes: Mapping[str, int]) -> np.ndarray:
     """Overland flow length of each band: its share of the way from the ridge to a channel, so widths are equal."""
     if hillslope_length is None:
-        density = values.get("drainage_density")
-        per_metre = registry.variable("drainage_density").default if density is None else _to_model(
-            "drainage_density", density).mean()
-        if not per_metre > 0.0:
+        if "drainage_density" in values:
+            density = float(_to_model("drainage_density", values["drainage_density"]).mean())
+        else:
+            density = float(registry.variable("drainage_density").default or 0.0)
+        if not density > 0.0:
             raise InputError("drainage_density is 0: give hillslope_length, which is estimated from it otherwise")
-        hillslope_length = 0.5 / per_metre
+        hillslope_length = 0.5 / density
     if not hillslope_length > 0.0:
         raise InputError(f"hillslope_length = {hillslope_length!r} m must be above 0")
     return np.tile(relief.bands.share * hillslope_length, sizes["subbasin"])
@@ -251,7 +253,8 @@ def _dataset(name: str, values: Mapping[str, np.ndarray], table: catchment_forci
     """The basin as it lies in a file."""
     import xarray as xr
 
-    data = {key: (registry.variable(key).dims, array, _attributes(key)) for key, array in values.items()}
+    data: dict[str, tuple] = {key: (registry.variable(key).dims, array, _attributes(key))
+                              for key, array in values.items()}
     for key, column in table.values.items():
         data[key] = (("time", "cell"), column[:, None], _attributes(key) | {"units": table.units[key]})
     for key, given in options.items():

@@ -26,6 +26,8 @@ _MAY_BE_MISSING = ("manning_overland", "initial_soil_moisture")
 _TEXTS = {"gauge_name": "gauge", "vegetation_name": "vegetation"}
 # Whole numbers up to this are exact as float64, which is what a variable with a fill value is read as.
 _LARGEST_INTEGER = 2**53
+# Share of a limit by which a value may pass it: units bring rounding.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -95,26 +97,26 @@ def _sizes(raw: xr.Dataset) -> Iterator[str]:
 
 def _dims(raw: xr.Dataset) -> Iterator[str]:
     for entry in _entries(raw):
-        given = raw[entry.name].dims
+        given = raw.variables[entry.name].dims
         if sorted(map(str, given)) != sorted(entry.dims):
             yield f"{entry.name} has dimensions {given}, expected {entry.dims}"
     for name, dim in _TEXTS.items():
-        if name in raw.variables and raw[name].dims != (dim,):
-            yield f"{name} has dimensions {raw[name].dims}, expected {(dim,)}"
+        if name in raw.variables and raw.variables[name].dims != (dim,):
+            yield f"{name} has dimensions {raw.variables[name].dims}, expected {(dim,)}"
 
 
 def _kinds(raw: xr.Dataset) -> Iterator[str]:
     for entry in _entries(raw):
-        kind = raw[entry.name].dtype.kind
+        kind = raw.variables[entry.name].dtype.kind
         if kind not in "iuf":
-            yield f"{entry.name} holds {'text' if kind in 'SUO' else raw[entry.name].dtype}, expected numbers"
+            yield f"{entry.name} holds {'text' if kind in 'SUO' else raw.variables[entry.name].dtype}, expected numbers"
 
 
 def _units(raw: xr.Dataset) -> Iterator[str]:
     for entry in _entries(raw) + [entry for entry in registry.of_kind("option") if entry.name in raw.variables]:
-        if entry.integer or raw[entry.name].dtype.kind in "USO":
+        if entry.integer or raw.variables[entry.name].dtype.kind in "USO":
             continue
-        given = raw[entry.name].attrs.get("units")
+        given = raw.variables[entry.name].attrs.get("units")
         if given is None:
             if entry.units != "1":
                 yield (f"{entry.name}: the attribute units is missing; give one that converts to {entry.units!r}, such "
@@ -141,7 +143,7 @@ def _options(raw: xr.Dataset) -> Iterator[str]:
     for entry in registry.of_kind("option"):
         if entry.name not in raw.variables:
             continue
-        given = raw[entry.name]
+        given = raw.variables[entry.name]
         if given.ndim:
             yield f"{entry.name} has dimensions {given.dims}, but an option is one number"
         elif given.dtype.kind in "USO":
@@ -154,7 +156,7 @@ def _options(raw: xr.Dataset) -> Iterator[str]:
 
 def _finite(raw: xr.Dataset) -> Iterator[str]:
     for entry in _entries(raw):
-        values = raw[entry.name].transpose(*entry.dims).values
+        values = raw.variables[entry.name].transpose(*entry.dims).values
         if values.dtype.kind != "f":
             continue
         allowed = np.isnan(values) if entry.name in _MAY_BE_MISSING else np.zeros(values.shape, bool)
@@ -165,7 +167,7 @@ def _finite(raw: xr.Dataset) -> Iterator[str]:
 def _ranges(raw: xr.Dataset) -> Iterator[str]:
     named = [entry for entry in registry.of_kind("option") if entry.name in raw.variables]
     for entry in _entries(raw) + named:
-        given = raw[entry.name]
+        given = raw.variables[entry.name]
         if given.dtype.kind not in "iuf":
             continue
         values = given.transpose(*entry.dims).values
@@ -177,8 +179,9 @@ def _ranges(raw: xr.Dataset) -> Iterator[str]:
         else:
             values = units.convert(values, str(given.attrs.get("units", "1")), entry.units, entry.name)
         low, high = entry.valid
-        slack = 1e-9 * max(abs(low), abs(high)) if np.isfinite(low) and np.isfinite(high) else 0.0
-        bad = np.isfinite(values) & ((values < low - slack) | (values > high + slack))
+        if np.isfinite(low) and np.isfinite(high):
+            low, high = low - (_ROUNDING * abs(low) or 1e-3 * _ROUNDING * high), high + _ROUNDING * abs(high)
+        bad = np.isfinite(values) & ((values < low) | (values > high))
         scale, unit = _file_scale(entry)
         yield from _report(raw, entry, bad, scale(values), f"is outside {outside(entry)}", "correct it or its units",
                            unit)
@@ -223,8 +226,8 @@ def _report(raw: xr.Dataset, entry: Variable, bad: np.ndarray, values: np.ndarra
     for dim, index in zip(entry.dims, place, strict=False):
         if dim == entry.name:
             parts.append(f"position {index + 1}")
-        elif dim in raw.variables and raw[dim].dtype.kind in "iuf" and raw[dim].ndim == 1:
-            shown = raw[dim].values[index]
+        elif dim in raw.variables and raw.variables[dim].dtype.kind in "iuf" and raw.variables[dim].ndim == 1:
+            shown = raw.variables[dim].values[index]
             parts.append(f"{dim} {_digits(shown)}" if np.isfinite(shown) else f"{dim} at position {index + 1}")
         elif dim == "land_class":
             parts.append(registry.LAND_CLASSES[index])

@@ -14,6 +14,7 @@ from wepl.basin import checks, vegetation
 from wepl.basin.checks import Check
 from wepl.errors import BasinError, InputError
 from wepl.forcing import sources
+from wepl.forcing.classic import is_cut_short
 from wepl.forcing.reader import ForcingReader, OpenFiles
 
 if TYPE_CHECKING:
@@ -138,11 +139,15 @@ class Basin:
         Raises
         ------
         InputError
-            The forcing lies in other files, or the file cannot be written there.
+            The forcing lies in other files, or there is no such folder.
+        WeplError
+            Writing failed.
         """
-        from wepl.netcdf import publish, temporary_path
+        from wepl.netcdf import publish, temporary_path, write_failure
 
         target = Path(path)
+        if target.is_dir():
+            raise InputError(f"{target} is a folder; give the name of a file to write")
         if not target.parent.is_dir():
             raise InputError(f"the folder {target.parent} does not exist; create it or write elsewhere")
         data = self.to_dataset()
@@ -156,6 +161,8 @@ class Basin:
         try:
             data.to_netcdf(unfinished, engine="netcdf4", encoding=encoding)
             publish(unfinished, target)
+        except (OSError, RuntimeError) as error:
+            raise write_failure(target, error) from error
         finally:
             unfinished.unlink(missing_ok=True)
 
@@ -202,6 +209,9 @@ def read_raw(path: str | Path) -> tuple[xr.Dataset, list[Check]]:
     if not any(head.startswith(signature) for signature in _SIGNATURES):
         what = "empty" if not head else "not a netCDF file"
         raise InputError(f"{place} is {what}; give a basin file made by wepl synth or after docs/basin-file.md")
+    damaged = "the file is damaged or cut short; make or copy it again"
+    if is_cut_short(place):
+        raise InputError(f"{place} cannot be read as netCDF: {damaged}")
     try:
         with xr.open_dataset(place, engine="netcdf4", decode_times=False, decode_timedelta=False,
                              decode_coords=False) as data:
@@ -211,8 +221,7 @@ def read_raw(path: str | Path) -> tuple[xr.Dataset, list[Check]]:
                 if name in data.variables:
                     raw.attrs.setdefault("_forcing_inside", True)
     except (OSError, RuntimeError, ValueError, KeyError, AttributeError, TypeError) as error:
-        raise InputError(f"{place} cannot be read as netCDF ({error}): the file is damaged or cut short; make or copy "
-                         "it again") from None
+        raise InputError(f"{place} cannot be read as netCDF ({error}): {damaged}") from None
     content = raw.attrs.get("wepl_content", "basin")
     if content != "basin":
         raise InputError(f"{place} is a {content} file of wepl, not a basin; give the basin file it was made from")
@@ -233,7 +242,7 @@ def open_forcing(raw: xr.Dataset, path: Path | None) -> ForcingReader:
             folder = path.parent if path is not None else Path()
             for file in sources.expand(str(named), folder):
                 pieces += sources.pieces_of_file(file, files)
-        return sources.join(pieces, raw["cell"].values.astype(np.int64))
+        return sources.join(pieces, raw.variables["cell"].values.astype(np.int64))
     finally:
         with LOCK:
             files.close()
@@ -257,12 +266,14 @@ def _parameters(raw: xr.Dataset) -> xr.Dataset:
     values: dict[str, Any] = {}
     for entry in registry.of_kind("topology") + registry.of_kind("parameter"):
         if entry.name in raw.variables:
-            array = raw[entry.name].transpose(*entry.dims).values
+            array = raw.variables[entry.name].transpose(*entry.dims).values
             if entry.integer:
                 values[entry.name] = (entry.dims, np.asarray(array).astype(np.int64))
             else:
-                unit = str(raw[entry.name].attrs.get("units", "1"))
-                values[entry.name] = (entry.dims, units.convert(array, unit, entry.units, entry.name))
+                unit = str(raw.variables[entry.name].attrs.get("units", "1"))
+                converted = units.convert(array, unit, entry.units, entry.name)
+                # What the checks let pass as rounding, such as a share of -1e-17, goes no further.
+                values[entry.name] = (entry.dims, np.clip(converted, *entry.valid))
         elif entry.default is not None:
             shape = tuple(raw.sizes[dim] for dim in entry.dims)
             values[entry.name] = (entry.dims, np.full(shape, entry.default, dtype=np.int64 if entry.integer else float))
@@ -272,7 +283,8 @@ def _parameters(raw: xr.Dataset) -> xr.Dataset:
         values["vegetation_name"] = (("vegetation",), np.array(vegetation.NAMES))
     for name in _TEXTS:
         if name in raw.variables:
-            values[name] = (raw[name].dims, np.array([checks.text_of(text) for text in raw[name].values], dtype=str))
+            texts = [checks.text_of(text) for text in raw.variables[name].values]
+            values[name] = (raw.variables[name].dims, np.array(texts, dtype=str))
     # Single precision may bring the two shares a little above one, which would leave less than no bare soil.
     total = np.maximum(1.0, values["tall_fraction"][1] + values["short_fraction"][1])
     for name in ("tall_fraction", "short_fraction"):
@@ -286,11 +298,11 @@ def _options(raw: xr.Dataset) -> dict[str, float]:
     for entry in registry.of_kind("option"):
         options[entry.name] = float(entry.default or 0.0)
         if entry.name in raw.variables:
-            given = raw[entry.name].values
+            given = raw.variables[entry.name].values
             if given.dtype.kind in "USO":
                 options[entry.name] = float(entry.choices.index(checks.text_of(given)))
             else:
-                unit = str(raw[entry.name].attrs.get("units", "1" if entry.units == "1" else ""))
+                unit = str(raw.variables[entry.name].attrs.get("units", "1" if entry.units == "1" else ""))
                 options[entry.name] = float(units.convert(given, unit, entry.units, entry.name))
     return options
 

@@ -20,10 +20,10 @@ def _values(raw: xr.Dataset, name: str) -> np.ndarray:
     if name not in raw.variables:
         shape = tuple(raw.sizes[dim] for dim in entry.dims)
         return np.full(shape, entry.default)
-    values = raw[name].transpose(*entry.dims).values
+    values = raw.variables[name].transpose(*entry.dims).values
     if entry.integer:
         return values.astype(np.int64)
-    return units.convert(values, str(raw[name].attrs.get("units", "1")), entry.units, name)
+    return units.convert(values, str(raw.variables[name].attrs.get("units", "1")), entry.units, name)
 
 
 def _first(bad: np.ndarray) -> int:
@@ -138,8 +138,8 @@ def _land(raw: xr.Dataset) -> Iterator[str]:
 
 
 def _soil(raw: xr.Dataset) -> Iterator[str]:
-    if "soil_layer" in raw.variables and raw["soil_layer"].dtype.kind in "iuf":
-        depth = raw["soil_layer"].values
+    if "soil_layer" in raw.variables and raw.variables["soil_layer"].dtype.kind in "iuf":
+        depth = raw.variables["soil_layer"].values
         if depth.size > 1 and not (np.diff(depth) > 0).all():
             yield "soil_layer does not rise: the layers are upside down or out of order, the top layer comes first"
     ids = _values(raw, "unit")

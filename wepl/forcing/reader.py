@@ -43,13 +43,12 @@ class ArraySource:
 
 
 class OpenFiles:
-    """netCDF files that are kept open while they are read, so many at most: the one unused for longest is closed.
+    """netCDF files that are kept open while they are read, a few at most: the one unused for longest is closed.
 
     Forcing may lie in thousands of files, and a process may hold about a thousand. Use it under the library's lock.
     """
 
-    def __init__(self, most: int = _OPEN_FILES) -> None:
-        self._most = most
+    def __init__(self) -> None:
         self._files: OrderedDict[Path, Any] = OrderedDict()
 
     def get(self, path: Path) -> Any:
@@ -57,7 +56,7 @@ class OpenFiles:
         if path not in self._files:
             import netCDF4
 
-            while len(self._files) >= self._most:
+            while len(self._files) >= _OPEN_FILES:
                 self._files.popitem(last=False)[1].close()
             self._files[path] = netCDF4.Dataset(path)
         self._files.move_to_end(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 
 from wepl import registry
 from wepl.errors import BasinError
+from wepl.forcing.classic import is_cut_short
 from wepl.forcing.reader import ArraySource, FileSource, ForcingReader, OpenFiles, Segment
 from wepl.run.clock import CALENDARS, Clock
 
@@ -22,6 +24,9 @@ NAMES = tuple(entry.name for entry in registry.of_kind("forcing"))
 SHORTEST_STEP, LONGEST_STEP = 3600.0, 86400.0
 _SECONDS = {"second": 1.0, "sec": 1.0, "s": 1.0, "minute": 60.0, "min": 60.0, "hour": 3600.0, "hr": 3600.0, "h": 3600.0,
             "day": 86400.0, "d": 86400.0}
+_SINCE = re.compile(r"(?P<unit>[a-z]+) +since +(?P<date>\d{1,4}-\d{1,2}-\d{1,2})"
+                    r"(?:[T ]+(?P<time>\d{1,2}(?::\d{1,2}(?::\d{1,2}(?:\.\d*)?)?)?) *"
+                    r"(?:Z|UTC|GMT|(?P<zone>[+-](?:\d{1,2}|\d{1,2}:\d{2}|\d{4})))?)?")
 
 
 @dataclass(frozen=True)
@@ -55,11 +60,7 @@ def time_axis(values: np.ndarray, units: object, calendar: object, where: str = 
         wrong order, with the first place.
     """
     at = f"{where}: " if where else ""
-    words = str(units or "").split()
-    unit = words[0].rstrip("s") if words else ""
-    if len(words) < 3 or words[1] != "since" or (unit not in _SECONDS and words[0] not in _SECONDS):
-        raise BasinError(f"{at}time has units {units!r}: write them as 'days since 2010-01-01' (or hours, minutes, "
-                         "seconds)")
+    unit, reference = _reference(units, at)
     calendar = str(calendar).lower()
     if calendar not in CALENDARS:
         raise BasinError(f"{at}time has calendar {calendar!r}: use one of {', '.join(CALENDARS)}")
@@ -71,11 +72,11 @@ def time_axis(values: np.ndarray, units: object, calendar: object, where: str = 
     numbers = values.astype(np.float64)
     bad = np.flatnonzero(~np.isfinite(numbers))
     if bad.size:
-        raise BasinError(f"{at}time has {bad.size} missing value(s), the first at position {bad[0] + 1}: give the start "
-                         "of every step")
+        raise BasinError(f"{at}time has {bad.size} missing value(s), the first at position {bad[0] + 1}: give the "
+                         "start of every step")
 
     def moment(place: int) -> cftime.datetime:
-        return _whole_second(cftime.num2date(numbers[place], str(units), calendar))
+        return _whole_second(cftime.num2date(numbers[place], reference, calendar))
 
     def shown(place: int) -> str:
         try:
@@ -91,7 +92,7 @@ def time_axis(values: np.ndarray, units: object, calendar: object, where: str = 
     if numbers.size == 1:
         return Axis(start, 0.0, 1)
     with np.errstate(over="ignore"):
-        seconds = (numbers - numbers[0]) * _SECONDS.get(unit, _SECONDS.get(words[0], 1.0))
+        seconds = (numbers - numbers[0]) * unit
     steps = np.diff(seconds)
     step = float(np.round(np.median(steps)))
     wrong = np.flatnonzero(~(np.abs(steps - step) <= 0.5))
@@ -106,6 +107,21 @@ def time_axis(values: np.ndarray, units: object, calendar: object, where: str = 
         raise BasinError(f"{at}time drifts away from steps of {step:g} s, by {away.max():g} s until "
                          f"{shown(int(away.argmax()))}: give equal steps")
     return Axis(start, step, numbers.size)
+
+
+def _reference(units: object, at: str) -> tuple[float, str]:
+    """Length of the unit of time units in s, and the units in the one spelling of which cftime reads every part."""
+    match = _SINCE.fullmatch(str(units or "").strip())
+    unit = match["unit"] if match else ""
+    length = _SECONDS.get(unit) or _SECONDS.get(unit.removesuffix("s"))
+    if not match or length is None:
+        raise BasinError(f"{at}time has units {units!r}: write them as 'days since 2010-01-01' (or hours, minutes, "
+                         "seconds since a date or a date and time)")
+    hour, minute, second = ([*(match["time"] or "0").split(":"), "0", "0"])[:3]
+    zone = match["zone"] or "+0"
+    zone_hour, zone_minute = int(zone[1:3].strip(":") or 0), int(zone[3:].strip(":") or 0)
+    return length, (f"{unit} since {match['date']} {hour}:{minute}:{second}"
+                    f"{zone[0]}{zone_hour:02d}:{zone_minute:02d}")
 
 
 def _whole_second(moment: cftime.datetime) -> cftime.datetime:
@@ -143,6 +159,8 @@ def pieces_of_file(path: Path, files: OpenFiles) -> list[Piece]:
 
     with LOCK:
         try:
+            if is_cut_short(path):
+                raise OSError("its end is missing")
             file = files.get(path)
             names = [name for name in NAMES if name in file.variables]
             if not names:
@@ -227,9 +245,9 @@ def expand(pattern: str, folder: Path) -> list[Path]:
     for word in pattern.replace(",", " ").split():
         try:
             matches = [Path(word)] if Path(word).is_absolute() else sorted(folder.glob(word))
-        except (ValueError, NotImplementedError) as error:
-            raise BasinError(f"the attribute forcing names {word!r}, which is no file name or pattern ({error}): correct "
-                             "it") from None
+        except (ValueError, IndexError, NotImplementedError) as error:
+            raise BasinError(f"the attribute forcing names {word!r}, which is no file name or pattern ({error}): "
+                             "correct it") from None
         if not matches or not all(path.is_file() for path in matches):
             raise BasinError(f"the attribute forcing names {word!r}, but no such file lies in {folder}: put it there "
                              "or correct the name")

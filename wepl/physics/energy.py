@@ -37,7 +37,7 @@ def _phi(x):
 
 
 @physics
-def force_restore_step(surface, deep, radiation, latent, air, conductance, dt):
+def force_restore_step(surface, deep, radiation, latent, air_temperature, conductance, dt):
     """Integrate eqs. (6.20) and (6.21) exactly over one step under constant radiation and latent heat.
 
     With G = radiation - latent - conductance (Ts - Ta) both equations are linear in (Ts, T2); their matrix has two real
@@ -49,7 +49,7 @@ def force_restore_step(surface, deep, radiation, latent, air, conductance, dt):
         Surface and deep temperature at the start, degC.
     radiation, latent : float
         Net radiation and latent heat flux, W m-2.
-    air : float
+    air_temperature : float
         Air temperature, degC.
     conductance : float
         Heat capacity of air over aerodynamic resistance, W m-2 K-1; at least 0.
@@ -61,7 +61,7 @@ def force_restore_step(surface, deep, radiation, latent, air, conductance, dt):
     ForceRestore
         Radiation - latent = sensible + ground heat to rounding.
     """
-    known = radiation - latent + conductance * air  # G = known - conductance Ts
+    known = radiation - latent + conductance * air_temperature  # G = known - conductance Ts
     # d(Ts)/dt = -p Ts + w T2 + C1 known; d(T2)/dt = -q Ts + C3 known
     p = C1 * conductance + OMEGA
     q = C3 * conductance

@@ -28,35 +28,28 @@ def drained(water, conductivity, exponent, time):
 
 
 @physics
-def drain_layer(water, threshold, conductivity, exponent, side_factor, time):
-    """Gravity drainage and interflow of a layer together, exactly; eqs. (9.4) and (10.1).
-
-    Both go with K, so above field capacity the layer drains as if it were ``1 + side_factor`` times as conductive, and
-    the two share what leaves; below it only gravity is left.
+def drain_layer(water, threshold, capacity, conductivity, saturated_conductivity, exponent, side_factor, time):
+    """Gravity drainage and interflow of a layer; eqs. (9.4) and (10.1), interflow half before and half after drainage.
 
     Parameters
     ----------
-    water, threshold : float
-        Water in the layer now and at field capacity, m above the residual.
-    conductivity : float
-        K at the start, m s-1.
+    water, threshold, capacity : float
+        Water in the layer now, at field capacity and at saturation, m above the residual.
+    conductivity, saturated_conductivity : float
+        K now and at saturation, m s-1.
     exponent : float
         n of K = Ks Se^n, above 1.
     side_factor : float
-        Interflow as a share of K: factor (m-1) times thickness (m).
+        Interflow of a saturated layer as a share of its conductivity: factor (m-1) times thickness (m).
     time : float
         s.
     """
     if side_factor <= 0.0 or water <= threshold:
         return Drainage(drained(water, conductivity, exponent, time), 0.0)
-    together = 1.0 + side_factor
-    gone = drained(water, conductivity * together, exponent, time)
-    above = water - threshold
-    if gone <= above:
-        return Drainage(gone / together, gone * side_factor / together)
-    # Field capacity is passed: the time it took, then gravity alone.
-    power = exponent - 1.0
-    reached = math.expm1(power * math.log(water / threshold)) * water / (power * conductivity * together)
-    slower = conductivity * (threshold / water) ** exponent
-    rest = drained(threshold, slower, exponent, max(0.0, time - reached))
-    return Drainage(above / together + rest, above * side_factor / together)
+    # Perched water, the share of the pores above field capacity that is full, moves at Ks: a linear store.
+    share = -math.expm1(-0.5 * side_factor * saturated_conductivity * time / (capacity - threshold))
+    before = share * min(water - threshold, capacity - threshold)
+    left = water - before
+    down = drained(left, conductivity * (left / water) ** exponent, exponent, time)
+    after = share * max(0.0, left - down - threshold)
+    return Drainage(down, before + after)

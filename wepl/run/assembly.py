@@ -191,6 +191,7 @@ def _tile_parameters(arrays: Arrays, units: xr.Dataset, options: dict[str, float
     slope = np.arctan(units["unit_slope"].values[unit])
     values[rows.INTERFLOW_FACTOR] = np.where(
         of_soil, 2.0 * np.sin(slope) * density * options["interflow_anisotropy"], 0.0)
+    values[rows.PERCOLATION_LIMIT] = units["bedrock_conductivity"].values[arrays.subbasin_of_unit][unit]
     arrays.values["tile_parameter"] = values
     rough = np.where(of_soil, mixed("kind_manning", options["bare_manning"]), options["impervious_manning"])
     weight = np.where(land_class == WATER_CLASS, 0.0, fraction)

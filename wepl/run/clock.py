@@ -69,8 +69,8 @@ class Clock:
         Parameters
         ----------
         text : str
-            ISO date or moment. A date names its first step, or its last with ``end``; a moment names the step that
-            holds it.
+            ISO date or moment. A date names the first of its steps that is there, or the last with ``end``; a moment
+            names the step that holds it.
         end : bool
             Whether the step closes a period.
 
@@ -81,13 +81,13 @@ class Clock:
         """
         moment, whole_day = self._parse(text)
         seconds = (moment - self.start).total_seconds()
-        if whole_day and end:
-            step = int(np.ceil((seconds + 86400.0) / self.step_seconds)) - 1
-        elif whole_day:
-            step = int(np.ceil(seconds / self.step_seconds))
+        if whole_day:
+            first = int(np.ceil(seconds / self.step_seconds))
+            last = int(np.ceil((seconds + 86400.0) / self.step_seconds)) - 1
         else:
-            step = int(np.floor(seconds / self.step_seconds))
-        if not 0 <= step < self.n_steps:
+            first = last = int(np.floor(seconds / self.step_seconds))
+        step = min(last, self.n_steps - 1) if end else max(first, 0)
+        if last < 0 or first >= self.n_steps:
             raise InputError(f"{text} lies outside the forcing, which goes from {self.label(0)} to "
                              f"{self.label(self.n_steps - 1)}: choose a date within it")
         return step

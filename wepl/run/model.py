@@ -17,6 +17,8 @@ from wepl.run.outputs import Selection
 
 _STATES = ("tile_state", "soil_state", "unit_state", "subbasin_state", "river_state")
 _TOTALS = ("tile_flux", "subbasin_flux")
+# Rounding of one step relative to the water in the column, by precision: some tens of operations.
+_STEP_CLOSURE = {"float64": 1e-12, "mixed": 1e-5, "float32": 1e-5}
 _PROBLEMS = {
     rows.NOT_FINITE: "a value is not finite",
     rows.NOT_CONVERGED: "an iteration did not converge",
@@ -58,7 +60,10 @@ class Model:
         self.arrays = arrays
         self.n_route = route_steps(arrays, step_seconds)
         self.block_steps = block_steps
-        values = {name: backend.upload(array) for name, array in arrays.values.items()}
+        option = arrays.values["option"].copy()
+        option[rows.STEP_CLOSURE] = _STEP_CLOSURE[backend.precision]
+        values = {name: backend.upload(option if name == "option" else array, buffers.buffer(name).dtype)
+                  for name, array in arrays.values.items()}
         sizes = array_sizes(arrays, selection, block_steps, self.n_route)
         for table in buffers.KERNELS.values():
             for argument in table:
@@ -66,7 +71,7 @@ class Model:
                         "calendar", "forcing", "vegetation"):
                     shape = tuple(sizes[dim] if isinstance(dim, str) else dim for dim in argument.dims)
                     values[argument.name] = backend.allocate(shape, argument.dtype)
-        values["record_index"] = backend.upload(selection.record_index)
+        values["record_index"] = backend.upload(selection.record_index, "int32")
         self.values: dict[str, Any] = values
         self.scalars = {
             "n_units": sizes["unit"], "n_tiles": sizes["tile"], "n_subbasins": sizes["subbasin"],
@@ -79,7 +84,7 @@ class Model:
         n_steps = forcing.shape[1]
         values = dict(self.values, **self.scalars, n_steps=n_steps, n_routes=n_steps * self.n_route)
         for name, host in (("forcing", forcing), ("calendar", calendar), ("vegetation", vegetation)):
-            values[name] = self.backend.upload(self._padded(host))
+            values[name] = self.backend.upload(self._padded(host), "real")
         for kernel in ("weather", "column", "hillslope", "river"):
             self.backend.launch(kernel, values)
         series = self.backend.download(self.values["series"])[:, :n_steps * self.n_route]
@@ -125,7 +130,7 @@ class Model:
         """Put restart variables back on the device."""
         for array in _STATES + _TOTALS:
             host = np.stack([state[entry.name] for entry in registry.layout(array)])
-            self.values[array] = self.backend.upload(np.ascontiguousarray(host, dtype=np.float64))
+            self.values[array] = self.backend.upload(host, "store")
 
     def raise_problem(self, basin_units: np.ndarray, basin_subbasins: np.ndarray, label: str) -> None:
         """Turn :meth:`problem` into an error that names process, place and time (``label``)."""

@@ -25,8 +25,6 @@ _N_SOIL_PARAMETER = rows.N_ROWS["soil_parameter"]
 _N_SOIL_WORK = rows.N_SOIL_WORK
 _N_LATERAL = rows.N_ROWS["lateral"]
 _CHUNK = 64
-# A step's residual may be this share of the water in the column: rounding, no more.
-_CLOSURE = 1e-12
 
 
 @physics
@@ -163,7 +161,7 @@ def close_energy(kind, radiation, air, dt, option, store, flux):
 
 
 @physics
-def check_step(before, after, air, flux):
+def check_step(before, after, air, option, flux):
     """Status code of a finished step: finite, and closed to rounding."""
     gone = (flux[rows.CANOPY_EVAPORATION] + flux[rows.TRANSPIRATION] + flux[rows.SOIL_EVAPORATION]
             + flux[rows.SNOW_SUBLIMATION] + flux[rows.SURFACE_EVAPORATION] + flux[rows.OPEN_WATER_EVAPORATION]
@@ -172,7 +170,7 @@ def check_step(before, after, air, flux):
     residual = air.rain + air.snow - gone - (after - before)
     if not math.isfinite(residual):
         return rows.NOT_FINITE
-    if abs(residual) > _CLOSURE * (before + after + air.rain + air.snow):
+    if abs(residual) > option[rows.STEP_CLOSURE] * (before + after + air.rain + air.snow):
         return rows.OUT_OF_BALANCE
     return rows.OK
 
@@ -229,7 +227,7 @@ def tile_step(tile, step, n_route, dt, air, option, tile_index, tile_parameter, 
         radiation = water_step(tile, first_route, n_route, dt, air, option, tile_parameter, store, flux, lateral)
     close_energy(kind, radiation, air, dt, option, store, flux)
     if code == rows.OK:
-        code = check_step(before, tile_water(store, soil, n_layers), air, flux)
+        code = check_step(before, tile_water(store, soil, n_layers), air, option, flux)
     return code
 
 

@@ -30,14 +30,14 @@ def add_lateral(lateral, row, tile, first_route, part, n_parts, n_route, amount)
 @physics
 def is_heavy(supply, dt, option, store, soil):
     """Whether the water that reaches the ground (m in ``dt`` s) makes this a Green-Ampt step."""
-    switch = int(option[rows.INFILTRATION_SWITCH])
-    if switch == rows.AUTOMATIC:
-        switch = rows.DAILY_DEPTH if dt >= DAY else rows.RATE
-    if switch == rows.ALWAYS:
+    rule = int(option[rows.INFILTRATION_SWITCH])
+    if rule == rows.AUTOMATIC:
+        rule = rows.DAILY_DEPTH if dt >= DAY else rows.RATE
+    if rule == rows.ALWAYS:
         return supply > 0.0
-    if switch == rows.NEVER:
+    if rule == rows.NEVER:
         return False
-    if switch == rows.DAILY_DEPTH:
+    if rule == rows.DAILY_DEPTH:
         return supply * DAY / dt > option[rows.HEAVY_RAIN_DEPTH]
     going_on = store[rows.EVENT_ACTIVE] > 0.0 and (supply > 0.0 or store[rows.SURFACE_STORAGE] > 0.0)
     return going_on or supply > soil[rows.LAYER_CONDUCTIVITY, 0] * dt
@@ -46,13 +46,13 @@ def is_heavy(supply, dt, option, store, soil):
 @physics
 def wet_surface_step(supply, wet_rate, air, dt, capacity, store):
     """A store without soil below: evaporation (m) and overflow (m), the wet part of the step first."""
-    held = store[rows.SURFACE_STORAGE] + supply
-    evaporation = min(held, wet_rate * air.wet_time)
-    held -= evaporation
-    overflow = max(0.0, held - capacity)
-    held -= overflow
-    late = min(held, wet_rate * air.dry_time)
-    store[rows.SURFACE_STORAGE] = held - late
+    store[rows.SURFACE_STORAGE] += supply
+    evaporation = min(store[rows.SURFACE_STORAGE], wet_rate * air.wet_time)
+    store[rows.SURFACE_STORAGE] -= evaporation
+    overflow = max(0.0, store[rows.SURFACE_STORAGE] - capacity)
+    store[rows.SURFACE_STORAGE] -= overflow
+    late = min(store[rows.SURFACE_STORAGE], wet_rate * air.dry_time)
+    store[rows.SURFACE_STORAGE] -= late
     return evaporation + late, overflow
 
 
@@ -79,17 +79,18 @@ def spill(capacity, store, flux):
 
 
 @physics
-def heavy_part(supply, dt, bare, interflow_factor, store, flux, soil, n_layers):
+def heavy_part(supply, dt, bare, interflow_factor, bedrock_conductivity, store, flux, soil, n_layers):
     """One part of a Green-Ampt step: draws, percolation and interflow, infiltration. SoilPart and convergence."""
     ground_draws(bare, dt, store, flux, soil, n_layers)
-    below = soil_water.heavy_part(soil, n_layers, dt, interflow_factor)
-    offered = supply + store[rows.SURFACE_STORAGE]
+    below = soil_water.heavy_part(soil, n_layers, dt, interflow_factor, bedrock_conductivity)
+    store[rows.SURFACE_STORAGE] += supply
+    offered = store[rows.SURFACE_STORAGE]
     part = infiltration.green_ampt_part(soil, n_layers, store[rows.EVENT_INFILTRATION], offered / dt, dt)
     taken = min(min(part.infiltrated, offered), infiltration.free_room(soil, n_layers))
     left = infiltration.fill_from_top(soil, n_layers, taken)
     taken -= left
     store[rows.EVENT_INFILTRATION] += taken
-    store[rows.SURFACE_STORAGE] = offered - taken
+    store[rows.SURFACE_STORAGE] -= taken
     flux[rows.INFILTRATION] += taken
     flux[rows.INTERFLOW] += below.interflow
     flux[rows.PERCOLATION] += below.percolation
@@ -97,16 +98,17 @@ def heavy_part(supply, dt, bare, interflow_factor, store, flux, soil, n_layers):
 
 
 @physics
-def light_part(supply, dt, bare, interflow_factor, store, flux, soil, n_layers):
+def light_part(supply, dt, bare, interflow_factor, bedrock_conductivity, store, flux, soil, n_layers):
     """One part of another step: the top layer takes what it can, then draws and redistribution. SoilPart."""
-    offered = supply + store[rows.SURFACE_STORAGE]
+    store[rows.SURFACE_STORAGE] += supply
+    offered = store[rows.SURFACE_STORAGE]
     room = max(0.0, soil[rows.SATURATED_WATER, 0] - soil[rows.WORK_WATER, 0])
     taken = min(min(offered, soil[rows.LAYER_CONDUCTIVITY, 0] * dt), room)
     soil[rows.WORK_WATER, 0] += taken
-    store[rows.SURFACE_STORAGE] = offered - taken
+    store[rows.SURFACE_STORAGE] -= taken
     flux[rows.INFILTRATION] += taken
     ground_draws(bare, dt, store, flux, soil, n_layers)
-    below = soil_water.redistribute_part(soil, n_layers, dt, interflow_factor)
+    below = soil_water.redistribute_part(soil, n_layers, dt, interflow_factor, bedrock_conductivity)
     store[rows.SURFACE_STORAGE] += below.exfiltration
     flux[rows.EXFILTRATION] += below.exfiltration
     flux[rows.INTERFLOW] += below.interflow
@@ -119,6 +121,7 @@ def ground_step(tile, first_route, n_route, dt, supply, bare, option, tile_param
                 lateral):
     """Infiltration, soil water and runoff of one step under ``supply`` m at the ground. Status code."""
     interflow_factor = tile_parameter[rows.INTERFLOW_FACTOR, tile]
+    bedrock_conductivity = tile_parameter[rows.PERCOLATION_LIMIT, tile]
     capacity = tile_parameter[rows.DEPRESSION_CAPACITY, tile]
     daily = dt >= DAY
     heavy = is_heavy(supply, dt, option, store, soil)
@@ -139,11 +142,13 @@ def ground_step(tile, first_route, n_route, dt, supply, bare, option, tile_param
         if heavy:
             if daily:
                 rain = storm_depth(supply, part * part_dt, (part + 1) * part_dt)
-            below, converged = heavy_part(rain, part_dt, bare, interflow_factor, store, flux, soil, n_layers)
+            below, converged = heavy_part(rain, part_dt, bare, interflow_factor, bedrock_conductivity, store, flux,
+                                         soil, n_layers)
             if not converged:
                 status = rows.NOT_CONVERGED
         else:
-            below = light_part(rain, part_dt, bare, interflow_factor, store, flux, soil, n_layers)
+            below = light_part(rain, part_dt, bare, interflow_factor, bedrock_conductivity, store, flux, soil,
+                              n_layers)
         runoff = spill(capacity, store, flux)
         add_lateral(lateral, rows.TO_OVERLAND, tile, first_route, part, n_parts, n_route, runoff)
         add_lateral(lateral, rows.TO_REACH, tile, first_route, part, n_parts, n_route, below.interflow)

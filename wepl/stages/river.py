@@ -19,8 +19,8 @@ def _recharge(reach, percolation, dt, subbasin_parameter, subbasin_state, subbas
     inflow = percolation / area
     before = subbasin_state[rows.TRANSITION_STORAGE, reach]
     after = groundwater.transition_step(before, inflow, subbasin_parameter[rows.DELAY, reach], dt)
-    subbasin_state[rows.TRANSITION_STORAGE, reach] = after
     recharge = max(0.0, (before + inflow - after) * area)
+    subbasin_state[rows.TRANSITION_STORAGE, reach] += inflow - recharge / area
     subbasin_flux[rows.PERCOLATION_VOLUME, reach] += percolation
     subbasin_flux[rows.RECHARGE, reach] += recharge
     return recharge
@@ -87,15 +87,17 @@ def advance_reach(reach, route, dt, upstream_start, upstream_list, cell_start, s
     discharge, taken = _route(reach, first, last, upstream, surface + given, max(0.0, -aquifer.discharge), dt,
                               subbasin_parameter, river_state)
     exchange = given - taken
-    before_loss = head + (recharge - exchange) / yield_area
-    after = groundwater.deep_loss_step(before_loss, subbasin_parameter[rows.LOSS_RATE, reach], dt)
-    subbasin_state[rows.GROUNDWATER_HEAD, reach] = after
+    subbasin_state[rows.GROUNDWATER_HEAD, reach] += (recharge - exchange) / yield_area
+    before_loss = subbasin_state[rows.GROUNDWATER_HEAD, reach]
+    loss = before_loss - groundwater.deep_loss_step(before_loss, subbasin_parameter[rows.LOSS_RATE, reach], dt)
+    subbasin_state[rows.GROUNDWATER_HEAD, reach] -= loss
+    after = before_loss - loss
     series[rows.DISCHARGE, route, reach] = discharge
     series[rows.LATERAL_INFLOW, route, reach] = (surface + exchange) / dt
     series[rows.BASEFLOW, route, reach] = exchange / dt
     series[rows.WATER_TABLE, route, reach] = after
     subbasin_flux[rows.GROUNDWATER_DISCHARGE, reach] += exchange
-    subbasin_flux[rows.DEEP_LOSS, reach] += yield_area * (before_loss - after)
+    subbasin_flux[rows.DEEP_LOSS, reach] += yield_area * loss
     subbasin_flux[rows.REACH_INFLOW, reach] += upstream * dt
     subbasin_flux[rows.REACH_OUTFLOW, reach] += discharge * dt
     if status[0, reach] == rows.OK and not math.isfinite(discharge + after):

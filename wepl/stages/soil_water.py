@@ -65,10 +65,20 @@ def _drain(soil, layer, dt, interflow_factor):
     """Drain one layer whose conductivity is in scratch; the Drainage has left it."""
     residual = soil[rows.RESIDUAL_WATER, layer]
     gone = drain_layer(soil[rows.WORK_WATER, layer] - residual, soil[rows.FIELD_CAPACITY_WATER, layer] - residual,
-                       soil[rows.WORK_CONDUCTIVITY, layer], soil[rows.CONDUCTIVITY_EXPONENT, layer],
+                       soil[rows.SATURATED_WATER, layer] - residual, soil[rows.WORK_CONDUCTIVITY, layer],
+                       soil[rows.LAYER_CONDUCTIVITY, layer], soil[rows.CONDUCTIVITY_EXPONENT, layer],
                        interflow_factor * soil[rows.LAYER_THICKNESS, layer], dt)
-    soil[rows.WORK_WATER, layer] -= gone.down + gone.sideways
+    soil[rows.WORK_WATER, layer] -= gone.down
+    soil[rows.WORK_WATER, layer] -= gone.sideways
     return gone
+
+
+@physics
+def _percolate(soil, n_layers, drained, limit):
+    """What of the lowest layer's drainage the ground below takes, at most ``limit`` m; the rest stays in the layer."""
+    percolation = min(drained, limit)
+    soil[rows.WORK_WATER, n_layers - 1] += drained - percolation
+    return percolation
 
 
 @physics
@@ -130,15 +140,18 @@ def _limit(soil, n_layers):
     """Water above saturation goes up, layer by layer; the depth that comes out at the surface, m."""
     excess = 0.0
     for layer in range(n_layers - 1, -1, -1):
-        water = soil[rows.WORK_WATER, layer] + excess
-        excess = max(0.0, water - soil[rows.SATURATED_WATER, layer])
-        soil[rows.WORK_WATER, layer] = water - excess
+        soil[rows.WORK_WATER, layer] += excess
+        excess = max(0.0, soil[rows.WORK_WATER, layer] - soil[rows.SATURATED_WATER, layer])
+        soil[rows.WORK_WATER, layer] -= excess
     return excess
 
 
 @physics
-def redistribute_part(soil, n_layers, dt, interflow_factor):
-    """Drainage from the top downward with interflow, diffusion, limits, for ``dt`` s; a :class:`SoilPart`."""
+def redistribute_part(soil, n_layers, dt, interflow_factor, bedrock_conductivity):
+    """Drainage from the top downward with interflow, diffusion, limits, for ``dt`` s; a :class:`SoilPart`.
+
+    ``interflow_factor`` m-1, ``bedrock_conductivity`` m s-1.
+    """
     interflow, passed = 0.0, 0.0
     for layer in range(n_layers):
         soil[rows.WORK_WATER, layer] += passed
@@ -146,25 +159,25 @@ def redistribute_part(soil, n_layers, dt, interflow_factor):
         gone = _drain(soil, layer, dt, interflow_factor)
         interflow += gone.sideways
         passed = gone.down
+    percolation = _percolate(soil, n_layers, passed, bedrock_conductivity * dt)
     if n_layers > 1:
         _diffuse(soil, n_layers, dt)
-    return SoilPart(_limit(soil, n_layers), interflow, passed)
+    return SoilPart(_limit(soil, n_layers), interflow, percolation)
 
 
 @physics
-def heavy_part(soil, n_layers, dt, interflow_factor):
+def heavy_part(soil, n_layers, dt, interflow_factor, bedrock_conductivity):
     """Interflow of every layer and percolation from the lowest, which go on in a Green-Ampt step; a SoilPart."""
     interflow, percolation = 0.0, 0.0
     for layer in range(n_layers):
         lowest = layer == n_layers - 1
         if lowest or (interflow_factor > 0.0
                       and soil[rows.WORK_WATER, layer] > soil[rows.FIELD_CAPACITY_WATER, layer]):
-            before = soil[rows.WORK_WATER, layer]
             _set_conductivity(soil, layer)
             gone = _drain(soil, layer, dt, interflow_factor)
             interflow += gone.sideways
             if lowest:
-                percolation = gone.down
+                percolation = _percolate(soil, n_layers, gone.down, bedrock_conductivity * dt)
             else:
-                soil[rows.WORK_WATER, layer] = before - gone.sideways
+                soil[rows.WORK_WATER, layer] += gone.down
     return SoilPart(0.0, interflow, percolation)

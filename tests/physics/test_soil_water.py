@@ -1,0 +1,319 @@
+"""Drainage, interflow and diffusion (docs/theory/soil-water.md, interflow.md) against closed forms and ODE solvers.
+
+Numbers: numbers.md section 8.6, the WEP loam in layers of 200, 400 and 1400 mm from 0.42, 0.30, 0.28, an accurate ODE.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import solve_ivp
+from soil_column import (
+    DAY,
+    DEFAULT_LAYERS,
+    HOUR,
+    MM,
+    MM_PER_HOUR,
+    WEP_SOILS,
+    column,
+    content,
+    set_content,
+    texture_column,
+    wep_column,
+)
+
+from wepl import rows
+from wepl.basin.soils import TEXTURES
+from wepl.physics.soil_hydraulics import retention_saturation, suction
+from wepl.physics.soil_water import drain_layer, drained
+from wepl.stages import soil_water
+
+PUBLISHED = {  # hours: contents and drained mm, by gravity only and with diffusion
+    1: ((0.364644, 0.318434, 0.281073, 2.1954), (0.343003, 0.326032, 0.281982, 2.2114)),
+    6: ((0.271920, 0.311724, 0.287772, 14.0452), (0.283015, 0.298757, 0.289572, 14.4934)),
+    24: ((0.201230, 0.250731, 0.283141, 59.0640), (0.239375, 0.253243, 0.277858, 57.8270)),
+    72: ((0.159523, 0.197554, 0.247798, 138.1569), (0.209877, 0.220258, 0.241799, 127.4026)),
+    240: ((0.127346, 0.153352, 0.195311, 235.7550), (0.175241, 0.181238, 0.194063, 216.7685)),
+}
+
+
+def start() -> np.ndarray:
+    return set_content(wep_column("loam"), (0.42, 0.30, 0.28))
+
+
+def reference(soil: np.ndarray, times: list[float], diffusion: bool = True) -> np.ndarray:
+    """Water of the layers and drained depth (m) at ``times`` by LSODA: eqs. (9.1) to (9.3) without supply and draws."""
+    d, residual = soil[rows.LAYER_THICKNESS], soil[rows.RESIDUAL_WATER]
+    span = soil[rows.SATURATED_WATER] - residual
+    n_layers = d.size
+    mean_distance = (d[:-1] + d[1:]) / 2.0
+
+    def change(_time, state):
+        saturation = np.clip((state[:n_layers] - residual) / span, 0.0, 1.0)
+        k = soil[rows.LAYER_CONDUCTIVITY] * saturation ** soil[rows.CONDUCTIVITY_EXPONENT]
+        down = np.concatenate([[0.0], k])
+        if diffusion:
+            psi = np.array([suction(s, a, b) for s, a, b in zip(saturation, soil[rows.RETENTION_A],
+                                                                soil[rows.RETENTION_B], strict=True)])
+            mean = (d[:-1] * k[:-1] + d[1:] * k[1:]) / (d[:-1] + d[1:])
+            down[1:-1] -= mean * (psi[:-1] - psi[1:]) / mean_distance
+        return np.concatenate([down[:-1] - down[1:], down[-1:]])
+
+    solution = solve_ivp(change, (0.0, times[-1]), np.append(soil[rows.WORK_WATER], 0.0), method="LSODA", rtol=1e-10,
+                         atol=1e-13, t_eval=times)
+    assert solution.success
+    return solution.y.T
+
+
+def scheme(soil: np.ndarray, time: float, parts: int, interflow_factor: float = 0.0) -> np.ndarray:
+    """Water of the layers and drained depth (m) after ``time`` s in even parts; the column is left as it was."""
+    soil = soil.copy()
+    gone = 0.0
+    for _ in range(parts):
+        gone += soil_water.redistribute_part(soil, soil.shape[1], time / parts, interflow_factor).percolation
+    return np.append(soil[rows.WORK_WATER], gone)
+
+
+def gravity(soil: np.ndarray, time: float, parts: int) -> np.ndarray:
+    """The scheme without diffusion: the layers' closed forms from the top, one into the next."""
+    residual = soil[rows.RESIDUAL_WATER]
+    span, exponent = soil[rows.SATURATED_WATER] - residual, soil[rows.CONDUCTIVITY_EXPONENT]
+    above = soil[rows.WORK_WATER] - residual
+    gone = 0.0
+    for _ in range(parts):
+        passed = 0.0
+        for layer in range(above.size):
+            above[layer] += passed
+            k = soil[rows.LAYER_CONDUCTIVITY, layer] * (above[layer] / span[layer]) ** exponent[layer]
+            passed = drained(above[layer], k, exponent[layer], time / parts)
+            above[layer] -= passed
+        gone += passed
+    return np.append(above + residual, gone)
+
+
+@pytest.mark.parametrize(("name", "saturations"), [
+    ("loam", (0.801926, 0.530883, 0.346773, 0.161854)), ("clay", (0.986526, 0.929241, 0.799986, 0.476379)),
+    ("sand", (0.561796, 0.291754, 0.165407, 0.062943))])
+def test_free_drainage_of_one_layer(name, saturations):
+    """Se of 200 mm after 1, 6, 24 and 240 h from saturation, numbers.md 8.6, and eq. (9.4) itself."""
+    saturated, residual, k, _, _, n = WEP_SOILS[name]
+    water = 0.2 * (saturated - residual)
+    for hours, expected in zip((1, 6, 24, 240), saturations, strict=True):
+        left = 1.0 - drained(water, k * MM_PER_HOUR, n, hours * HOUR) / water
+        assert left == pytest.approx(expected, abs=5.1e-7)
+        exact = (1.0 + (n - 1.0) * k * MM_PER_HOUR * hours * HOUR / water) ** (1.0 / (1.0 - n))
+        assert left == pytest.approx(exact, rel=1e-10)
+
+
+def test_drainage_chains():
+    """Two times in a row drain what their sum drains (closed form)."""
+    water, k, n = 0.08, 7e-6, 3.97
+    first = drained(water, k, n, 2 * HOUR)
+    second = drained(water - first, k * ((water - first) / water) ** n, n, 5 * HOUR)
+    assert first + second == pytest.approx(drained(water, k, n, 7 * HOUR), rel=1e-10)
+
+
+def test_drainage_keeps_its_digits_in_dry_soil():
+    """A trickle of 1e-18 m s-1 drains K t, without cancellation."""
+    assert drained(0.05, 1e-18, 12.0, HOUR) == pytest.approx(1e-18 * HOUR, rel=1e-10)
+    assert drained(0.0, 1e-6, 4.0, HOUR) == 0.0
+    assert drained(0.1, 0.0, 4.0, HOUR) == 0.0
+
+
+@pytest.mark.parametrize("side_factor", [0.0, 0.01, 0.7, 5.0])
+@pytest.mark.parametrize("hours", [0.2, 3.0, 30.0])
+def test_interflow_and_drainage_split_exactly(side_factor, hours):
+    """dW/dt = -K (1 + s [W > Wfc]) against solve_ivp at 1e-12, event at field capacity included."""
+    n, saturated_k, span, threshold = 4.5, 5e-6, 0.08, 0.045
+    water = 0.078
+
+    def change(_time, state, side):
+        k = saturated_k * (state[0] / span) ** n
+        return [-k * (1.0 + side), k, side * k]
+
+    def capacity(_time, state, _side):
+        return state[0] - threshold
+
+    capacity.terminal = True
+    options = {"rtol": 1e-12, "atol": 1e-16, "method": "DOP853"}
+    time = hours * HOUR
+    solution = solve_ivp(change, (0.0, time), [water, 0.0, 0.0], args=(side_factor,), events=capacity, **options)
+    if solution.t[-1] < time:
+        solution = solve_ivp(change, (solution.t[-1], time), solution.y[:, -1], args=(0.0,), **options)
+    result = drain_layer(water, threshold, saturated_k * (water / span) ** n, n, side_factor, time)
+    assert result.down == pytest.approx(solution.y[1, -1], rel=1e-9)
+    assert result.sideways == pytest.approx(solution.y[2, -1], rel=1e-9, abs=1e-18)
+    # All that interflow can take is its share of the water above field capacity.
+    assert result.sideways <= (water - threshold) * side_factor / (1.0 + side_factor) * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("diffusion", [False, True])
+def test_reference_gives_the_published_numbers(diffusion):
+    """The ODE of this file is that of numbers.md 8.6, to its printed digits."""
+    soil = start()
+    for hours, state in zip(PUBLISHED, reference(soil, [hours * HOUR for hours in PUBLISHED], diffusion), strict=True):
+        np.testing.assert_allclose(state[:3] / soil[rows.LAYER_THICKNESS], PUBLISHED[hours][diffusion][:3], rtol=0.0,
+                                   atol=6e-7)
+        assert state[3] / MM == pytest.approx(PUBLISHED[hours][diffusion][3], abs=6e-5)
+
+
+@pytest.mark.parametrize(("solver", "diffusion"), [(gravity, False), (scheme, True)])
+def test_hourly_parts(solver, diffusion):
+    """Within 0.003 in content, and within 2 % of the drained depth from 24 h on (tolerances of numbers.md 8.6)."""
+    soil = start()
+    for hours, published in PUBLISHED.items():
+        state = solver(soil, hours * HOUR, hours)
+        if hours >= 24:
+            np.testing.assert_allclose(state[:3] / soil[rows.LAYER_THICKNESS], published[diffusion][:3], rtol=0.0,
+                                       atol=0.003)
+            assert state[3] / MM == pytest.approx(published[diffusion][3], rel=0.02)
+
+
+@pytest.mark.parametrize("thickness", [(1.0,), DEFAULT_LAYERS, (0.05,) * 4 + (0.1,) * 4 + (0.2,) * 4])
+def test_first_order_in_the_length_of_the_parts(thickness):
+    """One layer is exact; with several, halving the parts halves the error (12 layers need shorter parts)."""
+    soil = wep_column("loam", thickness)
+    depth = np.cumsum(soil[rows.LAYER_THICKNESS]) - 0.5 * soil[rows.LAYER_THICKNESS]
+    set_content(soil, 0.42 - 0.14 * np.minimum(1.0, depth))
+    exact = reference(soil, [DAY])[0]
+    counts = (24, 48, 96) if len(thickness) < 10 else (96, 192, 384)
+    errors = np.array([np.max(np.abs(scheme(soil, DAY, parts) - exact)) for parts in counts])
+    if len(thickness) == 1:
+        assert np.all(errors < 1e-9 * exact[-1] + 1e-10)
+        return
+    assert errors[-1] < 2e-3
+    # Ratio 2 in the limit; what is left of higher orders at these parts is below a fifth.
+    assert np.all(errors[:-1] / errors[1:] > 1.8)
+    assert np.all(errors[:-1] / errors[1:] < 2.3)
+
+
+# Error of the drained depth after a day in the default four parts, from halfway between field capacity and saturation.
+# The aim is 2 % of the storage change; these textures miss it.
+ABOVE_TWO_PERCENT = {"loamy sand": 0.040, "sandy loam": 0.070, "loam": 0.055, "silt loam": 0.033,
+                     "sandy clay loam": 0.068, "clay loam": 0.030, "clay": 0.070}
+
+
+@pytest.mark.parametrize("name", TEXTURES)
+def test_daily_step_in_default_parts(name):
+    soil = texture_column(name)
+    soil[rows.WORK_WATER] = 0.5 * (soil[rows.FIELD_CAPACITY_WATER] + soil[rows.SATURATED_WATER])
+    exact = reference(soil, [DAY])[0]
+    moved = 0.5 * (np.sum(np.abs(exact[:3] - soil[rows.WORK_WATER])) + exact[3])
+    error = scheme(soil, DAY, 4) - exact
+    assert abs(error[3]) / exact[3] < ABOVE_TWO_PERCENT.get(name, 0.02)
+    # No layer is off by more than 5 % of what moved; in sixteen parts all of it is within 2 %.
+    assert np.max(np.abs(error)) < 0.07 * moved
+    finer = scheme(soil, DAY, 16) - exact
+    assert np.max(np.abs(finer)) < 0.02 * moved
+
+
+def test_equal_suction_moves_nothing():
+    """Layers of two soils at one suction: no diffusion (T1 of the suctions' rounding)."""
+    sand, clay = wep_column("sand", (0.3, 0.5)), wep_column("clay", (0.3, 0.5))
+    soil = np.concatenate([sand[:, :1], clay[:, 1:]], axis=1)
+    for layer in range(2):
+        saturation = retention_saturation(4.0, soil[rows.RETENTION_A, layer], soil[rows.RETENTION_B, layer])
+        span = soil[rows.SATURATED_WATER, layer] - soil[rows.RESIDUAL_WATER, layer]
+        soil[rows.WORK_WATER, layer] = soil[rows.RESIDUAL_WATER, layer] + saturation * span
+    before = soil[rows.WORK_WATER].copy()
+    soil_water._diffuse(soil, 2, DAY)
+    np.testing.assert_allclose(soil[rows.WORK_WATER], before, rtol=1e-10)
+
+
+def test_diffusion_levels_the_suctions():
+    """From far apart, diffusion alone brings the suctions of two soils together, without gain or loss."""
+    sand, clay = wep_column("clay loam", (0.1, 0.1)), wep_column("loam", (0.1, 0.1))
+    soil = np.concatenate([sand[:, :1], clay[:, 1:]], axis=1)
+    set_content(soil, (0.25, 0.40))
+    before = soil[rows.WORK_WATER].sum()
+    for _ in range(4000):
+        soil_water._diffuse(soil, 2, 3 * HOUR)
+    psi = [suction((soil[rows.WORK_WATER, layer] - soil[rows.RESIDUAL_WATER, layer])
+                   / (soil[rows.SATURATED_WATER, layer] - soil[rows.RESIDUAL_WATER, layer]),
+                   soil[rows.RETENTION_A, layer], soil[rows.RETENTION_B, layer]) for layer in range(2)]
+    assert psi[0] == pytest.approx(psi[1], rel=1e-6)
+    assert soil[rows.WORK_WATER].sum() == pytest.approx(before, rel=1e-12)
+
+
+@st.composite
+def columns(draw) -> np.ndarray:
+    """Any textures in any order at any content from residual to saturated."""
+    names = draw(st.lists(st.sampled_from(TEXTURES), min_size=1, max_size=5))
+    thickness = [draw(st.floats(0.02, 2.0)) for _ in names]
+    soil = np.concatenate([texture_column(name, [depth]) for name, depth in zip(names, thickness, strict=True)], axis=1)
+    share = np.array([draw(st.one_of(st.sampled_from([0.0, 1e-12, 1.0]), st.floats(0.0, 1.0))) for _ in names])
+    soil[rows.WORK_WATER] = (soil[rows.RESIDUAL_WATER]
+                             + share * (soil[rows.SATURATED_WATER] - soil[rows.RESIDUAL_WATER]))
+    return soil
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@given(columns(), st.sampled_from([60.0, HOUR, 6 * HOUR, DAY]), st.sampled_from([0.0, 1e-3, 1.0]), st.booleans())
+def test_mass_and_limits_in_any_column(soil, time, interflow_factor, heavy):
+    """Each part keeps its mass to rounding and each layer stays between residual and saturated."""
+    before = soil[rows.WORK_WATER].sum()
+    scale = soil[rows.SATURATED_WATER].sum()
+    step = soil_water.heavy_part if heavy else soil_water.redistribute_part
+    for _ in range(3):
+        part = step(soil, soil.shape[1], time, interflow_factor)
+        assert min(part) >= 0.0
+        after = soil[rows.WORK_WATER].sum()
+        assert after + sum(part) == pytest.approx(before, rel=0.0, abs=1e-14 * scale)
+        before = after
+        assert np.all(soil[rows.WORK_WATER] >= soil[rows.RESIDUAL_WATER] - 1e-15)
+        assert np.all(soil[rows.WORK_WATER] <= soil[rows.SATURATED_WATER] * (1.0 + 1e-14))
+
+
+@settings(max_examples=50, deadline=None, derandomize=True, database=None)
+@given(columns(), st.floats(0.0, 1e-6), st.floats(0.0, 1e-6), st.sampled_from([HOUR, DAY]))
+def test_draws_stop_at_their_limits(soil, evaporation, transpiration, time):
+    soil[rows.WORK_TRANSPIRATION] = transpiration
+    before = soil[rows.WORK_WATER].copy()
+    draw = soil_water.draw_part(soil, soil.shape[1], time, evaporation)
+    assert draw.soil_evaporation + draw.transpiration == pytest.approx(np.sum(before - soil[rows.WORK_WATER]),
+                                                                       abs=1e-15, rel=1e-12)
+    assert 0.0 <= draw.soil_evaporation <= evaporation * time
+    assert 0.0 <= draw.transpiration <= transpiration * time * soil.shape[1] * (1.0 + 1e-12)
+    assert draw.soil_evaporation <= max(0.0, before[0] - soil[rows.DRY_WATER, 0])
+    lower = soil[rows.WORK_WATER, 1:]
+    assert np.all(lower >= np.minimum(before[1:], soil[rows.WILTING_WATER, 1:]) - 1e-16)
+
+
+def test_water_above_saturation_comes_out_on_top():
+    """An overfull lowest layer fills those above and the rest exfiltrates."""
+    soil = wep_column("clay")
+    set_content(soil, (0.47, 0.479, 0.479))
+    soil[rows.WORK_WATER, 2] += 0.005
+    room = 0.2 * 0.009
+    assert soil_water._limit(soil, 3) == pytest.approx(0.005 - room, rel=1e-12)
+    np.testing.assert_allclose(content(soil), 0.479, rtol=1e-14)
+
+
+def test_interflow_stops_at_field_capacity():
+    """Only layers above field capacity give interflow, in a heavy part too; (10.1) to first order in a short time."""
+    soil = texture_column("loam")
+    soil[rows.WORK_WATER] *= 0.95
+    soil[rows.WORK_WATER, 1] = soil[rows.SATURATED_WATER, 1]
+    factor, time = 0.02, 1.0
+    expected = factor * soil[rows.LAYER_THICKNESS, 1] * soil[rows.LAYER_CONDUCTIVITY, 1] * time
+    for step in (soil_water.redistribute_part, soil_water.heavy_part):
+        assert step(soil.copy(), 3, time, factor).interflow == pytest.approx(expected, rel=1e-3)
+    dry = texture_column("loam")
+    assert soil_water.heavy_part(dry.copy(), 3, DAY, factor).interflow == 0.0
+    # K at field capacity is 1 mm a day; a minute drains too little to lower it by more than 1e-4.
+    assert soil_water.heavy_part(dry, 3, 60.0, factor).percolation == pytest.approx(MM / 1440.0, rel=1e-4)
+
+
+def test_flux_is_the_published_law():
+    """QD of eq. (9.3), upward positive, over a short time from a wet to a dry layer of one soil."""
+    soil = column((0.2, 0.4), 0.43, 0.078, 0.25, 0.12, 1e-6, (60.0, 2.5, 4.0))
+    set_content(soil, (0.20, 0.30))
+    saturation = (content(soil) - 0.078) / (0.43 - 0.078)
+    psi = [suction(value, 60.0, 2.5) for value in saturation]
+    k = 1e-6 * saturation**4.0
+    law = (0.2 * k[0] + 0.4 * k[1]) / 0.6 * (psi[0] - psi[1]) / 0.3
+    before = soil[rows.WORK_WATER, 0]
+    soil_water._diffuse(soil, 2, 0.01)
+    assert (soil[rows.WORK_WATER, 0] - before) / 0.01 == pytest.approx(law, rel=1e-4)
