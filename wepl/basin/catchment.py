@@ -40,7 +40,7 @@ def from_catchment(name: str, area: float | None, latitude: float, longitude: fl
                    forcing: pd.DataFrame | Mapping[str, Sequence[float]],
                    hypsometry: Curve | None = None, dem: str | Path | None = None, outline: str | Path | None = None,
                    bands: int = 5, slope: float | Sequence[float] | None = None,
-                   soil_thickness: Sequence[float] = DEFAULT_THICKNESS,
+                   soil_thickness: Sequence[float] | None = None,
                    forcing_units: Mapping[str, str] | None = None, forcing_elevation: float | None = None,
                    start: str | None = None, step: float | str | None = None, calendar: str = "standard",
                    reach_length: float | None = None, reach_slope: float | None = None,
@@ -73,8 +73,9 @@ def from_catchment(name: str, area: float | None, latitude: float, longitude: fl
         Contour bands, 1 to 10, of equal area.
     slope : float or sequence per band (ridge first), optional
         Mean slope of the ground (tangent); needed where the curve has no slopes.
-    soil_thickness : sequence of float
-        Thickness of the soil layers, m, top first.
+    soil_thickness : sequence of float, optional
+        Thickness of the soil layers, m, top first; when None three layers of 0.2 m, 0.4 m and what is left of the soil
+        depth that goes with each band's slope and elevation (:func:`wepl.basin.catchment_terrain.soil_depth`).
     forcing_units : mapping, optional
         Unit of each forcing column; the registry's file unit where none is given.
     forcing_elevation : float, optional
@@ -110,9 +111,13 @@ def from_catchment(name: str, area: float | None, latitude: float, longitude: fl
     table = catchment_forcing.read_table(forcing, forcing_units, start, step, calendar)
     values = _values(relief, latitude, longitude, reach, n_subbasins)
     values["cell_elevation"] = np.array([relief.curve.mean if forcing_elevation is None else float(forcing_elevation)])
-    soil_values = catchment_land.soil_parameters(soil, soil_thickness)
+    thickness = DEFAULT_THICKNESS if soil_thickness is None else soil_thickness
+    soil_values = catchment_land.soil_parameters(soil, thickness)
     for key, of_layer in soil_values.items():
         values[key] = np.tile(_to_file(key, of_layer), (bands * n_subbasins, 1))
+    if soil_thickness is None:
+        depth = catchment_terrain.soil_depth(relief.slope, relief.bands.elevation)
+        values["soil_thickness"][:, -1] = np.tile(depth - sum(DEFAULT_THICKNESS[:-1]), n_subbasins)
     for key, of_band in catchment_land.land_parameters(land, bands).items():
         values[key] = np.concatenate([of_band] * n_subbasins)
     sizes = {"subbasin": n_subbasins, "unit": bands * n_subbasins, "soil_layer": len(soil_values["soil_thickness"]),

@@ -272,3 +272,22 @@ def reach_geometry(area: float, curve: Hypsometry, length: float | None = None, 
         if not value > 0.0:
             raise InputError(f"{name} = {value!r} must be above 0")
     return float(length), float(slope), float(width)
+
+
+def soil_depth(slope: np.ndarray, elevation: np.ndarray) -> np.ndarray:
+    """Depth of the soil, m, where nothing is known of it: thin on steep and high ground.
+
+    The relation and the weights of the soil-depth script that comes with DHSVM (Wigmosta et al. 1994; Westrick 1999):
+    between 0.76 and 2.01 m, seven parts by slope (up to 30 degrees, power 1/4) and three by elevation (up to 1500 m, power
+    3/4).
+
+    Parameters
+    ----------
+    slope : ndarray
+        Tangent of the mean slope.
+    elevation : ndarray
+        m.
+    """
+    steep = np.minimum(1.0, np.degrees(np.arctan(slope)) / 30.0) ** 0.25
+    high = np.clip(elevation / 1500.0, 0.0, 1.0) ** 0.75
+    return 0.76 + (2.01 - 0.76) * (0.7 * (1.0 - steep) + 0.3 * (1.0 - high))
