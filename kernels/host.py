@@ -10,8 +10,9 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from wepl.errors import BackendError
 from wepl.kernels import sources
+
+from wepl.errors import BackendError
 
 # No contraction of a * b + c: the reference does not contract either.
 _FLAGS = ("-std=c++17", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-DWEPL_EMULATE")

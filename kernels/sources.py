@@ -15,7 +15,7 @@ FILES = {"weather": "weather.cu", "column": "column.cu", "column_by_unit": "colu
          "river": "river.cu"}
 # The river's launches walk the diagonals of network level and time.
 EXTRA = {"river": ("diagonal", "low", "first", "last")}
-TYPES = {"float64": ("double", "double"), "mixed": ("float", "double"), "float32": ("float", "float")}
+TYPES = {"float64": ("double", "double"), "mixed": ("float", "double"), "float32": ("float", "wepl::Pair")}
 
 
 @cache

@@ -1,6 +1,6 @@
 """Translates the scalar Python of wepl/physics and wepl/stages into CUDA C++ headers, function by function.
 
-The physics is written once, in Python: numba compiles it for the CPU and for numba.cuda, and this module writes the same
+The physics is written once, in Python: numba compiles it for the CPU and for numba.cuda, and this module writes the
 functions as templates over the real type for CuPy's kernels (``kernels/cuda/physics`` and ``kernels/cuda/stages``). The
 headers are committed, so that they can be read and reviewed; ``python -m wepl.kernels.translate`` writes them again and
 a test holds them up to date. Only the small language in use is known: anything else is an error that names the line.
@@ -118,7 +118,7 @@ def _field_type(annotation: Any) -> Type:
 
 def _struct_text(struct: type) -> list[str]:
     hints = get_type_hints(struct)
-    fields = [f"    {_field_type(hints[name]).text()} {name};" for name in struct._fields]
+    fields = [f"    {_field_type(hints[name]).text()} {name};" for name in hints]
     return [f"// {(struct.__doc__ or '').strip().splitlines()[0]}", "template <typename R>",
             f"struct {struct.__name__} {{", *fields, "};"]
 

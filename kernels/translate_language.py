@@ -9,10 +9,14 @@ from types import ModuleType
 from typing import Any
 
 # A name means the same kind of thing in every function: these are whole numbers, these are arrays of them.
-INTEGERS = frozenset("""tile step layer n_layers unit cell reach route first last part n_parts n_route n_routes n_steps row
-    kind which first_route canopy_row subbasin shortwave_given longwave_given place code source target item turn""".split())
-INTEGER_ARRAYS = frozenset("""tile_index record_index status tile_start tile_list unit_start upstream_start upstream_list
-    cell_start unit_cell level_start level_list""".split())
+INTEGERS = frozenset("""
+    tile step layer n_layers unit cell reach route first last part n_parts n_route n_routes n_steps row kind which
+    first_route canopy_row subbasin shortwave_given longwave_given place code source target item turn
+""".split())
+INTEGER_ARRAYS = frozenset("""
+    tile_index record_index status tile_start tile_list unit_start upstream_start upstream_list cell_start unit_cell
+    level_start level_list
+""".split())
 STRUCTS = {"air": "surface.Air", "bare": "surface.Demand", "front": "infiltration.Front"}
 # Drivers that allocate or loop in parallel have their own form on each device.
 SKIPPED = frozenset({"column_kernel", "coprime_stride", "hillslope_kernel", "river_kernel", "river_wavefront",

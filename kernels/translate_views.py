@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from wepl.kernels import buffers
 
-
 _TYPES = {"int32": "int", "store": "Store", "real": "Real"}
 
 

@@ -32,8 +32,10 @@ ResultFile = Annotated[Path | None, typer.Option(
     "--output", "-o", metavar="OUT.nc", show_default=False,
     help="Result file; BASIN_result.nc in the working folder when not given.")]
 BackendName = Annotated[str, typer.Option(
-    metavar="auto|cpu", help="Where to compute; auto takes the fastest that works here.")]
-Precision = Annotated[str, typer.Option(metavar="float64", help="Precision of the computation.")]
+    metavar="auto|cpu|emulate",
+    help="Where to compute: auto takes the fastest that works here, emulate runs the GPU's sources on the CPU.")]
+Precision = Annotated[str, typer.Option(
+    metavar="float64|mixed|float32", help="Precision of the computation; cpu has float64 only.")]
 Threads = Annotated[int | None, typer.Option(
     metavar="N", show_default=False, help="CPU threads; all when not given.")]
 Start = Annotated[str | None, typer.Option(
@@ -133,7 +135,7 @@ def run_command(basin: BasinFile, output: ResultFile = None, backend: BackendNam
 
         run(basin, output=output, backend=backend, precision=precision, threads=threads, start=start, end=end,
             block_days=block_days, variables=_names(variables), options=_assignments(changes), from_state=from_state,
-            save_state=save_state, quiet=quiet, compression=compression)
+            save_state=save_state, quiet=quiet, compression=compression)  # type: ignore[arg-type]
 
 
 @app.command("check", short_help="Check a basin file against every rule.")

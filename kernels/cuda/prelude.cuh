@@ -62,6 +62,28 @@ struct Local2 {
     WEPL_FUNCTION_MEMBER T& operator()(int i, int j) { return data[i * N1 + j]; }
 };
 
+// A store in single precision with the part that its sum has rounded away: as exact as double for what storages do.
+struct Pair {
+    float high;
+    float low;
+    WEPL_FUNCTION_MEMBER operator float() const { return high + low; }
+    WEPL_FUNCTION_MEMBER Pair& operator=(float value) {
+        high = value;
+        low = 0.0f;
+        return *this;
+    }
+    // The error of a sum is exact (Knuth 1969); the second line keeps the two parts apart.
+    WEPL_FUNCTION_MEMBER Pair& operator+=(float value) {
+        const float sum = high + value;
+        const float back = sum - high;
+        low += (high - (sum - back)) + (value - back);
+        high = sum + low;
+        low -= high - sum;
+        return *this;
+    }
+    WEPL_FUNCTION_MEMBER Pair& operator-=(float value) { return *this += -value; }
+};
+
 template <typename A, typename B>
 struct Tuple2 {
     A v0;

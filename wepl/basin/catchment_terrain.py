@@ -278,8 +278,8 @@ def soil_depth(slope: np.ndarray, elevation: np.ndarray) -> np.ndarray:
     """Depth of the soil, m, where nothing is known of it: thin on steep and high ground.
 
     The relation and the weights of the soil-depth script that comes with DHSVM (Wigmosta et al. 1994; Westrick 1999):
-    between 0.76 and 2.01 m, seven parts by slope (up to 30 degrees, power 1/4) and three by elevation (up to 1500 m, power
-    3/4).
+    between 0.76 and 2.01 m, seven parts by slope (up to 30 degrees, power 1/4) and three by elevation (up to 1500 m,
+    power 3/4).
 
     Parameters
     ----------

@@ -43,9 +43,10 @@ class ArraySource:
 
 
 class OpenFiles:
-    """netCDF files that are kept open while they are read, a few at most: the one unused for longest is closed.
+    """netCDF files that are open while a block is read, a few at most: the one unused for longest is closed.
 
-    Forcing may lie in thousands of files, and a process may hold about a thousand. Use it under the library's lock.
+    Forcing may lie in thousands of files, and a process may hold about a thousand. None may be left to the garbage
+    collector: netCDF4 1.7 crashes when it frees an open file that holds text. Use it under the library's lock.
     """
 
     def __init__(self) -> None:
@@ -63,7 +64,7 @@ class OpenFiles:
         return self._files[path]
 
     def close(self) -> None:
-        """Let go of all files; a later :meth:`get` opens them again."""
+        """Close all files; a later :meth:`get` opens them again."""
         while self._files:
             self._files.popitem()[1].close()
 
@@ -135,6 +136,8 @@ class ForcingReader:
         self.cells = np.asarray(cells)
         self.available = frozenset(segments)
         self._segments = segments
+        self._files = {segment.source.files for group in segments.values() for segment in group
+                       if isinstance(segment.source, FileSource)}
 
     def read(self, first: int, last: int) -> np.ndarray:
         """Steps ``first`` to ``last`` (not included): ``[row, step, cell]`` in registry order and internal units.
@@ -147,6 +150,13 @@ class ForcingReader:
         InputError
             A file cannot be read.
         """
+        # No handle stays open between blocks: HDF5 does not bear that xarray opens and closes the same file meanwhile.
+        try:
+            return self._read(first, last)
+        finally:
+            self._close()
+
+    def _read(self, first: int, last: int) -> np.ndarray:
         entries = registry.layout("forcing")
         result = np.full((len(entries), last - first, self.cells.size), np.nan)
         for row, entry in enumerate(entries):
@@ -189,15 +199,12 @@ class ForcingReader:
                         _note(found, entry.name, text, bad, block[row], at, self.cells, (low, high))
         return list(found.values())
 
-    def close(self) -> None:
-        """Let go of open files; reading opens them again."""
+    def _close(self) -> None:
         from wepl.netcdf import LOCK
 
         with LOCK:
-            for segments in self._segments.values():
-                for segment in segments:
-                    if isinstance(segment.source, FileSource):
-                        segment.source.files.close()
+            for files in self._files:
+                files.close()
 
 
 def _snap(values: np.ndarray, valid: tuple[float, float]) -> None:

@@ -376,7 +376,8 @@ DERIVED = (
     _derived("width", _SUBBASIN, "subbasin_parameter", "m", "river width"),
     _derived("roughness_factor", _SUBBASIN, "subbasin_parameter", "s3/5 m-1/5",
              "(n/sqrt(S))^(3/5): A = factor P^(2/5) Q^(3/5)"),
-    _derived("step_closure", (), "option", "1", "residual of a step that is rounding, share of the water in the column"),
+    _derived("step_closure", (), "option", "1",
+             "residual of a step that is rounding, share of the water in the column"),
     _derived("soil_aerodynamic_factor", (), "option", "1", "aerodynamic resistance times wind speed, bare ground"),
     _derived("water_aerodynamic_factor", (), "option", "1", "aerodynamic resistance times wind speed, water and snow"),
     # per vegetation kind and step, interpolated between mid-months

@@ -25,6 +25,8 @@ _N_SOIL_PARAMETER = rows.N_ROWS["soil_parameter"]
 _N_SOIL_WORK = rows.N_SOIL_WORK
 _N_LATERAL = rows.N_ROWS["lateral"]
 _CHUNK = 64
+# Water that a step's closure is measured against at least, m.
+_FLOOR = 1e-3
 
 
 @physics
@@ -170,7 +172,7 @@ def check_step(before, after, air, option, flux):
     residual = air.rain + air.snow - gone - (after - before)
     if not math.isfinite(residual):
         return rows.NOT_FINITE
-    if abs(residual) > option[rows.STEP_CLOSURE] * (before + after + air.rain + air.snow):
+    if abs(residual) > option[rows.STEP_CLOSURE] * (before + after + air.rain + air.snow + _FLOOR):
         return rows.OUT_OF_BALANCE
     return rows.OK
 

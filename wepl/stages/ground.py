@@ -14,6 +14,9 @@ from wepl.physics.jit import physics
 from wepl.physics.rain_pattern import storm_depth
 from wepl.stages import infiltration, soil_water
 
+# Less standing water than this is the rounding of a store, m.
+_PONDED = 1e-8
+
 
 @physics
 def add_lateral(lateral, row, tile, first_route, part, n_parts, n_route, amount):
@@ -39,19 +42,22 @@ def is_heavy(supply, dt, option, store, soil):
         return False
     if rule == rows.DAILY_DEPTH:
         return supply * DAY / dt > option[rows.HEAVY_RAIN_DEPTH]
-    going_on = store[rows.EVENT_ACTIVE] > 0.0 and (supply > 0.0 or store[rows.SURFACE_STORAGE] > 0.0)
+    going_on = store[rows.EVENT_ACTIVE] > 0.0 and (supply > 0.0 or store[rows.SURFACE_STORAGE] > _PONDED)
     return going_on or supply > soil[rows.LAYER_CONDUCTIVITY, 0] * dt
 
 
 @physics
 def wet_surface_step(supply, wet_rate, air, dt, capacity, store):
-    """A store without soil below: evaporation (m) and overflow (m), the wet part of the step first."""
+    """A store without soil below: evaporation (m) and overflow (m), the wet part of the step first.
+
+    In single precision a store may end a rounding below zero: nothing is taken from it then.
+    """
     store[rows.SURFACE_STORAGE] += supply
-    evaporation = min(store[rows.SURFACE_STORAGE], wet_rate * air.wet_time)
+    evaporation = min(max(0.0, store[rows.SURFACE_STORAGE]), wet_rate * air.wet_time)
     store[rows.SURFACE_STORAGE] -= evaporation
     overflow = max(0.0, store[rows.SURFACE_STORAGE] - capacity)
     store[rows.SURFACE_STORAGE] -= overflow
-    late = min(store[rows.SURFACE_STORAGE], wet_rate * air.dry_time)
+    late = min(max(0.0, store[rows.SURFACE_STORAGE]), wet_rate * air.dry_time)
     store[rows.SURFACE_STORAGE] -= late
     return evaporation + late, overflow
 
@@ -60,7 +66,7 @@ def wet_surface_step(supply, wet_rate, air, dt, capacity, store):
 def ground_draws(bare, dt, store, flux, soil, n_layers):
     """Evaporation of one part: from standing water first, then from the top layer and the roots."""
     wanted = bare.wet * dt
-    standing = min(store[rows.SURFACE_STORAGE], wanted)
+    standing = min(max(0.0, store[rows.SURFACE_STORAGE]), wanted)
     store[rows.SURFACE_STORAGE] -= standing
     rest = 1.0 - standing / wanted if wanted > 0.0 else 0.0
     draw = soil_water.draw_part(soil, n_layers, dt, bare.dry * rest)

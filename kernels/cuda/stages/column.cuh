@@ -17,6 +17,7 @@ constexpr int _N_SOIL_PARAMETER = 11;
 constexpr int _N_SOIL_WORK = 23;
 constexpr int _N_LATERAL = 3;
 constexpr int _CHUNK = 64;
+constexpr double _FLOOR = 0.001;
 
 // Copy a tile's state and soil parameters into scratch.
 template <typename R, typename tile_state_t, typename soil_state_t, typename soil_parameter_t, typename store_t, typename soil_t>
@@ -219,7 +220,7 @@ WEPL_FUNCTION int check_step(R before, R after, wepl::stage_surface::Air<R> air,
     if (!(wepl::isfinite(residual))) {
         return wepl::rows::NOT_FINITE;
     }
-    if ((wepl::abs(residual) > (option(wepl::rows::STEP_CLOSURE) * (((before + after) + air.rain) + air.snow)))) {
+    if ((wepl::abs(residual) > (option(wepl::rows::STEP_CLOSURE) * ((((before + after) + air.rain) + air.snow) + R(wepl::stage_column::_FLOOR))))) {
         return wepl::rows::OUT_OF_BALANCE;
     }
     return wepl::rows::OK;

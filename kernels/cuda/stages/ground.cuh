@@ -11,6 +11,8 @@
 
 namespace wepl::stage_ground {
 
+constexpr double _PONDED = 1e-08;
+
 // Add what left in part ``part`` of ``n_parts`` of a step to the routing steps that it overlaps (m).
 template <typename R, typename lateral_t>
 WEPL_FUNCTION void add_lateral(lateral_t& lateral, int row, int tile, int first_route, int part, int n_parts, int n_route, R amount) {
@@ -46,7 +48,7 @@ WEPL_FUNCTION bool is_heavy(R supply, R dt, option_t& option, store_t& store, so
     if ((rule == wepl::rows::DAILY_DEPTH)) {
         return (((supply * R(wepl::constants::DAY)) / dt) > option(wepl::rows::HEAVY_RAIN_DEPTH));
     }
-    going_on = ((store(wepl::rows::EVENT_ACTIVE) > R(0.0)) && ((supply > R(0.0)) || (store(wepl::rows::SURFACE_STORAGE) > R(0.0))));
+    going_on = ((store(wepl::rows::EVENT_ACTIVE) > R(0.0)) && ((supply > R(0.0)) || (store(wepl::rows::SURFACE_STORAGE) > R(wepl::stage_ground::_PONDED))));
     return (going_on || (supply > (soil(wepl::rows::LAYER_CONDUCTIVITY, 0) * dt)));
 }
 
@@ -57,11 +59,11 @@ WEPL_FUNCTION Tuple2<R, R> wet_surface_step(R supply, R wet_rate, wepl::stage_su
     R overflow;
     R late;
     store(wepl::rows::SURFACE_STORAGE) += supply;
-    evaporation = wepl::min(store(wepl::rows::SURFACE_STORAGE), (wet_rate * air.wet_time));
+    evaporation = wepl::min(wepl::max(R(0.0), store(wepl::rows::SURFACE_STORAGE)), (wet_rate * air.wet_time));
     store(wepl::rows::SURFACE_STORAGE) -= evaporation;
     overflow = wepl::max(R(0.0), (store(wepl::rows::SURFACE_STORAGE) - capacity));
     store(wepl::rows::SURFACE_STORAGE) -= overflow;
-    late = wepl::min(store(wepl::rows::SURFACE_STORAGE), (wet_rate * air.dry_time));
+    late = wepl::min(wepl::max(R(0.0), store(wepl::rows::SURFACE_STORAGE)), (wet_rate * air.dry_time));
     store(wepl::rows::SURFACE_STORAGE) -= late;
     return Tuple2<R, R>{(evaporation + late), overflow};
 }
@@ -74,7 +76,7 @@ WEPL_FUNCTION void ground_draws(wepl::stage_surface::Demand<R> bare, R dt, store
     R rest;
     wepl::stage_soil_water::Draw<R> draw;
     wanted = (bare.wet * dt);
-    standing = wepl::min(store(wepl::rows::SURFACE_STORAGE), wanted);
+    standing = wepl::min(wepl::max(R(0.0), store(wepl::rows::SURFACE_STORAGE)), wanted);
     store(wepl::rows::SURFACE_STORAGE) -= standing;
     rest = ((wanted > R(0.0)) ? (R(1.0) - (standing / wanted)) : R(0.0));
     draw = wepl::stage_soil_water::draw_part<R>(soil, n_layers, dt, (bare.dry * rest));
