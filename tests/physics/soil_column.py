@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.integrate import quad
 
 from wepl import rows
 from wepl.basin.soils import COARSE, derive_curve, texture_parameters
+from wepl.physics import green_ampt
 from wepl.physics.soil_hydraulics import retention_saturation
+from wepl.stages import infiltration
 
 MM = 1e-3  # m
 HOUR = 3600.0  # s
@@ -90,3 +94,39 @@ def texture_column(name: str, thickness: Sequence[float] = DEFAULT_LAYERS) -> np
     return column(thickness, given["saturated_water_content"], given["residual_water_content"],
                   given["field_capacity"], given["wilting_point"], given["saturated_conductivity"],
                   texture_curve(name), given["wetting_front_suction"])
+
+
+def darcy_capacity(soil: np.ndarray, total: float) -> float:
+    """Capacity by Darcy's law over the wet layers in series, without the A and B of the theory page.
+
+    Where a layer lets more through the deeper the front (more permeable than those above), its value on entry holds.
+    """
+    filled, depth, resistance = 0.0, 0.0, 0.0
+    for thickness, deficit, k, suction in zip(soil[rows.LAYER_THICKNESS], soil[rows.WORK_DEFICIT],
+                                              soil[rows.LAYER_CONDUCTIVITY], soil[rows.FRONT_SUCTION], strict=True):
+        if total < filled + thickness * deficit:
+            wet = (total - filled) / deficit
+            if depth + suction <= k * resistance:
+                wet = 0.0
+            head, hindrance = depth + wet + suction, resistance + wet / k
+            return math.inf if hindrance == 0.0 else head / hindrance
+        filled += thickness * deficit
+        depth += thickness
+        resistance += thickness / k
+    return float(soil[rows.LAYER_CONDUCTIVITY].min())
+
+
+def time_to(soil: np.ndarray, total: float, rate: float) -> float:
+    """Time (s) in which ``total`` m enter under a steady supply: the integral of dF/min(rate, capacity)."""
+    bounds = np.concatenate([[0.0], np.cumsum(soil[rows.WORK_DEFICIT] * soil[rows.LAYER_THICKNESS])])
+    points = {0.0, total, *(float(bound) for bound in bounds if bound < total)}
+    for layer in range(soil.shape[1]):  # the kinks where ponding begins
+        front = infiltration.find_front(soil, soil.shape[1], float(bounds[layer]))
+        if front.layer < soil.shape[1] and front.a > 0.0 and rate > front.conductivity:
+            kink = green_ampt.ponding_infiltration(rate, front.conductivity, front.a, front.b)
+            if front.top < kink < min(total, front.bottom):
+                points.add(kink)
+    knots = sorted(points)
+    pieces = (quad(lambda x: 1.0 / min(rate, darcy_capacity(soil, x)), low, high, epsabs=0.0, epsrel=1e-11, limit=200)
+              for low, high in zip(knots[:-1], knots[1:], strict=True))
+    return sum(piece[0] for piece in pieces)
