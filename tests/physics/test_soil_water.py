@@ -160,14 +160,14 @@ def split_by_ode(water: float, side_factor: float, time: float) -> np.ndarray:
 @pytest.mark.parametrize("side_factor", [0.004, 0.01, 0.1, 0.3, 5.0])
 @pytest.mark.parametrize("hours", [1, 6, 60])
 def test_interflow_and_drainage_together(side_factor, hours):
-    """Half of the interflow before, half after drainage: second order, through field capacity too.
+    """Interflow from the mean of the draining course: second order, through field capacity too.
 
-    In parts of an hour within 1 % of what left (5 % where interflow is five times the drainage), as a layer of 80 mm
+    In parts of an hour within 1 % of what left (6 % where interflow is five times the drainage), as a layer of 80 mm
     drains half of its water in that time.
     """
     exact = split_by_ode(0.078, side_factor, hours * HOUR)
     errors = [np.max(np.abs(split(0.078, side_factor, hours * HOUR, parts * hours) - exact)) for parts in (1, 4, 16)]
-    assert errors[0] < (0.05 if side_factor > 1.0 else 0.012) * exact.sum()
+    assert errors[0] < (0.06 if side_factor > 1.0 else 0.012) * exact.sum()
     # Four times the parts: 16 times less in the limit.
     assert errors[0] / errors[1] > 7.0
     assert 11.0 < errors[1] / errors[2] < 19.0
@@ -226,24 +226,23 @@ def test_first_order_in_the_length_of_the_parts(thickness):
     assert np.all(errors[:-1] / errors[1:] < 2.3)
 
 
-# Error of the drained depth after a day in the default four parts, from halfway between field capacity and saturation.
-# The aim is 2 % of the storage change; these textures miss it.
-ABOVE_TWO_PERCENT = {"loamy sand": 0.040, "sandy loam": 0.070, "loam": 0.055, "silt loam": 0.033,
-                     "sandy clay loam": 0.068, "clay loam": 0.030, "clay": 0.070}
-
-
 @pytest.mark.parametrize("name", TEXTURES)
-def test_daily_step_in_default_parts(name):
+@pytest.mark.parametrize("start", ["field capacity", "a quarter above", "halfway to saturation", "wet top"])
+def test_daily_step_in_default_parts(name, start):
+    """A day in the parts that the model takes: no layer, nor the drained depth, off by more than 2 % of what moved.
+
+    At field capacity, where hardly anything moves, 4 %; saturated sand and what drains on from it 2.5 %.
+    """
     soil = texture_column(name)
-    soil[rows.WORK_WATER] = 0.5 * (soil[rows.FIELD_CAPACITY_WATER] + soil[rows.SATURATED_WATER])
+    share = {"field capacity": 0.0, "a quarter above": 0.25, "halfway to saturation": 0.5, "wet top": 0.0}[start]
+    soil[rows.WORK_WATER] += share * (soil[rows.SATURATED_WATER] - soil[rows.WORK_WATER])
+    if start == "wet top":
+        soil[rows.WORK_WATER, 0] = soil[rows.SATURATED_WATER, 0]
     exact = reference(soil, [DAY])[0]
     moved = 0.5 * (np.sum(np.abs(exact[:3] - soil[rows.WORK_WATER])) + exact[3])
-    error = scheme(soil, DAY, 4) - exact
-    assert abs(error[3]) / exact[3] < ABOVE_TWO_PERCENT.get(name, 0.02)
-    # No layer, nor the drained depth, is off by more than 7 % of what moved; in sixteen parts by no more than 2 %.
-    assert np.max(np.abs(error)) < 0.07 * moved
-    finer = scheme(soil, DAY, 16) - exact
-    assert np.max(np.abs(finer)) < 0.02 * moved
+    error = scheme(soil, DAY, 4 * soil_water.parts_factor(soil, 3, DAY / 4)) - exact
+    bound = 0.04 if start == "field capacity" else 0.02
+    assert np.max(np.abs(error)) < (0.025 if (name, start) == ("sand", "wet top") else bound) * moved
 
 
 def test_equal_suction_moves_nothing():

@@ -28,8 +28,24 @@ def drained(water, conductivity, exponent, time):
 
 
 @physics
+def mean_above(water, threshold, conductivity, exponent, time):
+    """Mean, m, over ``time`` s of what a draining layer holds above ``threshold``; the integral of eq. (9.4).
+
+    ``water`` (above the threshold) and ``threshold`` in m above the residual, ``conductivity`` K at the start (m s-1).
+    """
+    power = exponent - 1.0
+    speed = power * conductivity / water
+    if speed * time < 1e-6:
+        return water - threshold - 0.5 * conductivity * time
+    wet = min(time, math.expm1(power * math.log(water / threshold)) / speed) if threshold > 0.0 else time
+    x = speed * wet
+    integral = water * math.expm1((1.0 - 1.0 / power) * math.log1p(x)) / (speed * (1.0 - 1.0 / power))
+    return max(0.0, (integral - threshold * wet) / time)
+
+
+@physics
 def drain_layer(water, threshold, capacity, conductivity, saturated_conductivity, exponent, side_factor, time):
-    """Gravity drainage and interflow of a layer; eqs. (9.4) and (10.1), interflow half before and half after drainage.
+    """Gravity drainage and interflow of a layer at once; eqs. (9.4) and (10.1), second order in ``time``.
 
     Parameters
     ----------
@@ -46,10 +62,13 @@ def drain_layer(water, threshold, capacity, conductivity, saturated_conductivity
     """
     if side_factor <= 0.0 or water <= threshold:
         return Drainage(drained(water, conductivity, exponent, time), 0.0)
-    # Perched water, the share of the pores above field capacity that is full, moves at Ks: a linear store.
-    share = -math.expm1(-0.5 * side_factor * saturated_conductivity * time / (capacity - threshold))
-    before = share * min(water - threshold, capacity - threshold)
-    left = water - before
+    # Perched water, the share of the pores above field capacity that is full, moves at Ks: a linear store, fed by what
+    # drainage alone would leave above field capacity on the mean of the time.
+    rate = side_factor * saturated_conductivity / (capacity - threshold)
+    above = min(water, capacity) - threshold
+    mean = min(above, mean_above(water, threshold, conductivity, exponent, time))
+    sideways = -above * math.expm1(-rate * mean * time / above)
+    # Drainage in turn sees the layer without half of what goes sideways.
+    left = water - 0.5 * sideways
     down = drained(left, conductivity * (left / water) ** exponent, exponent, time)
-    after = share * max(0.0, left - down - threshold)
-    return Drainage(down, before + after)
+    return Drainage(min(down, water - sideways), sideways)

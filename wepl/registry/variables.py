@@ -167,7 +167,8 @@ OPTIONS = (
     _option("infiltration_switch", "1", 4, (0, 4), "rule that makes a step heavy; automatic is daily_depth for daily "
             "steps and rate for shorter ones", integer=True,
             choices=("daily_depth", "rate", "always", "never", "automatic"), source="PHY 2"),
-    _option("soil_parts", "1", 0, (0, 96), "parts of a step for soil water (n_sub); 0: 4 daily, 1 hourly", integer=True,
+    _option("soil_parts", "1", 0, (0, 96), "parts of a step for soil water (n_sub); 0: 4 daily, "
+            "1 hourly, and up to four times as many while the soil drains fast", integer=True,
             source="PHY 2"),
     _option("routing_step", "s", 0.0, (0.0, 86400.0), "routing step; 0: 1 h for hourly forcing, 6 h for daily",
             source="W"),

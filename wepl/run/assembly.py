@@ -57,7 +57,8 @@ def option_array(options: dict[str, float], step_seconds: float) -> np.ndarray:
     for entry in registry.of_kind("option"):
         option[registry.row(entry.name)] = options[entry.name]
     if option[rows.SOIL_PARTS] == 0:
-        option[rows.SOIL_PARTS] = max(1, round(4 * step_seconds / 86400))
+        # Negative: as many at least, more where the soil drains fast.
+        option[rows.SOIL_PARTS] = -max(1, round(4 * step_seconds / 86400))
     option[rows.ROUTING_STEP] = routing_step(options, step_seconds)
     height = options["wind_height"]
     option[rows.SOIL_AERODYNAMIC_FACTOR] = aerodynamic_factor_surface(options["soil_roughness"], height)

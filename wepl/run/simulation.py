@@ -15,6 +15,7 @@ from wepl import registry
 from wepl.errors import InputError
 
 if TYPE_CHECKING:
+    from wepl.backends import Backend
     from wepl.basin.dataset import Basin
     from wepl.run.balance import BalanceReport
     from wepl.run.model import Model
@@ -80,11 +81,13 @@ def run(basin: str | Path | Basin, *, output: str | Path | None = None, backend:
     NumericalError
         A kernel met a value it cannot go on with, or the balance does not close; nothing is written.
     """
+    from wepl import backends
     from wepl.basin.dataset import Basin
 
     opened = basin if isinstance(basin, Basin) else Basin.open(basin)
-    job = _Job(opened, output, options or {}, start, end, variables)
-    return job.run(backend, precision, threads, block_days, from_state, save_state, quiet, compression)
+    device = backends.create(backend, precision, threads)
+    job = _Job(opened, output, options or {}, start, end, variables, block_days)
+    return job.run(device, block_days, from_state, save_state, quiet, compression)
 
 
 def resolve_options(basin: Basin, changes: Mapping[str, float | str]) -> dict[str, float]:
@@ -120,7 +123,7 @@ class _Job:
     """One run's fixed facts and its loop."""
 
     def __init__(self, basin: Basin, output: str | Path | None, changes: Mapping[str, float | str],
-                 start: str | None, end: str | None, variables: Sequence[str]) -> None:
+                 start: str | None, end: str | None, variables: Sequence[str], block_days: float | None) -> None:
         from wepl.run.assembly import assemble
         from wepl.run.outputs import select
 
@@ -129,10 +132,14 @@ class _Job:
         self.options = resolve_options(basin, changes)
         self.clock = basin.forcing.clock
         self.first, self.last = self._period(start, end)
-        basin.check_forcing(self.first, self.last)
-        self.arrays = assemble(basin, self.options)
-        self.selection = select(variables, self.arrays.n_layers)
+        self.selection = select(variables, basin.parameters.sizes["soil_layer"])
         self.output = self._output(output)
+        if block_days is not None and block_days * 86400 < self.clock.step_seconds:
+            raise InputError(f"--block-days {block_days:g} is shorter than the forcing step of "
+                             f"{self.clock.step_seconds:g} s")
+        basin.check_forcing(self.first, self.last)
+        # What may compile and take time comes after all that may be refused.
+        self.arrays = assemble(basin, self.options)
         self.seconds = {"read": 0.0, "compute": 0.0, "write": 0.0}
 
     def _period(self, start: str | None, end: str | None) -> tuple[int, int]:
@@ -158,16 +165,13 @@ class _Job:
         step = self.clock.step_seconds
         total = self.last - self.first
         if block_days is not None:
-            if block_days * 86400 < step:
-                raise InputError(f"--block-days {block_days:g} is shorter than the forcing step of {step:g} s")
             return min(total, int(block_days * 86400 / step))
         per_step = bytes_per_step(self.arrays, self.selection, route_steps(self.arrays, step),
                                   len(self.basin.forcing.cells))
         return max(1, min(total, int(_BLOCK_BYTES / per_step), int(_BLOCK_DAYS * 86400 / step)))
 
-    def run(self, backend_name: str, precision: str, threads: int | None, block_days: float | None,
-            from_state: str | Path | None, save_state: str | Path | None, quiet: bool,
-            compression: Compression) -> RunResult:
+    def run(self, device: Backend, block_days: float | None, from_state: str | Path | None,
+            save_state: str | Path | None, quiet: bool, compression: Compression) -> RunResult:
         """The whole run; see :func:`run`."""
         from wepl.netcdf import check_target
         from wepl.run.progress import Progress
@@ -175,15 +179,13 @@ class _Job:
         if save_state:
             check_target(Path(save_state), "state")
         with Progress(self.clock, self.first, self.last, quiet=quiet) as progress:
-            return self._run(progress, backend_name, precision, threads, block_days, from_state, save_state,
-                             compression)
+            return self._run(progress, device, block_days, from_state, save_state, compression)
 
-    def _run(self, progress: Progress, backend_name: str, precision: str, threads: int | None,
-             block_days: float | None, from_state: str | Path | None, save_state: str | Path | None,
-             compression: Compression) -> RunResult:
+    def _run(self, progress: Progress, device: Backend, block_days: float | None, from_state: str | Path | None,
+             save_state: str | Path | None, compression: Compression) -> RunResult:
         progress.announce_compilation()
         block_steps = self.block_steps(block_days)
-        model = self._model(backend_name, precision, threads, block_steps)
+        model = self._model(device, block_steps)
         progress.line(model.backend.reason)
         if from_state:
             self._load(model, from_state)
@@ -205,11 +207,9 @@ class _Job:
         progress.line(f"result: {self.output}")
         return RunResult(self.output, report, self.seconds, self.last - self.first, self.arrays.unit_of_tile.size)
 
-    def _model(self, backend_name: str, precision: str, threads: int | None, block_steps: int) -> Model:
-        from wepl import backends
+    def _model(self, backend: Backend, block_steps: int) -> Model:
         from wepl.run.model import Model
 
-        backend = backends.create(backend_name, precision, threads)
         available = self.basin.forcing.available
         given = ("shortwave_radiation" in available, "longwave_radiation" in available)
         return Model(backend, self.arrays, self.selection, self.clock.step_seconds, block_steps, given)

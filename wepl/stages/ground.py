@@ -141,6 +141,8 @@ def ground_step(tile, first_route, n_route, dt, supply, bare, option, tile_param
         store[rows.EVENT_ACTIVE] = 0.0
         store[rows.EVENT_INFILTRATION] = 0.0
         n_parts = int(option[rows.SOIL_PARTS])
+        if n_parts < 0:
+            n_parts = -n_parts * soil_water.parts_factor(soil, n_layers, -dt / n_parts)
     part_dt = dt / n_parts
     status = rows.OK
     for part in range(n_parts):

@@ -24,23 +24,44 @@ WEPL_FUNCTION R drained(R water, R conductivity, R exponent, R time) {
     return ((-water) * wepl::expm1(((-wepl::log1p(x)) / (exponent - R(1.0)))));
 }
 
-// Gravity drainage and interflow of a layer; eqs. (9.4) and (10.1), interflow half before and half after drainage.
+// Mean, m, over ``time`` s of what a draining layer holds above ``threshold``; the integral of eq. (9.4).
+template <typename R>
+WEPL_FUNCTION R mean_above(R water, R threshold, R conductivity, R exponent, R time) {
+    R power;
+    R speed;
+    R wet;
+    R x;
+    R integral;
+    power = (exponent - R(1.0));
+    speed = ((power * conductivity) / water);
+    if (((speed * time) < R(1e-06))) {
+        return ((water - threshold) - ((R(0.5) * conductivity) * time));
+    }
+    wet = ((threshold > R(0.0)) ? wepl::min(time, (wepl::expm1((power * wepl::log((water / threshold)))) / speed)) : time);
+    x = (speed * wet);
+    integral = ((water * wepl::expm1(((R(1.0) - (R(1.0) / power)) * wepl::log1p(x)))) / (speed * (R(1.0) - (R(1.0) / power))));
+    return wepl::max(R(0.0), ((integral - (threshold * wet)) / time));
+}
+
+// Gravity drainage and interflow of a layer at once; eqs. (9.4) and (10.1), second order in ``time``.
 template <typename R>
 WEPL_FUNCTION wepl::soil_water::Drainage<R> drain_layer(R water, R threshold, R capacity, R conductivity, R saturated_conductivity, R exponent, R side_factor, R time) {
-    R share;
-    R before;
+    R rate;
+    R above;
+    R mean;
+    R sideways;
     R left;
     R down;
-    R after;
     if (((side_factor <= R(0.0)) || (water <= threshold))) {
         return wepl::soil_water::Drainage<R>{wepl::soil_water::drained<R>(water, conductivity, exponent, time), R(0.0)};
     }
-    share = (-wepl::expm1((((((-R(0.5)) * side_factor) * saturated_conductivity) * time) / (capacity - threshold))));
-    before = (share * wepl::min((water - threshold), (capacity - threshold)));
-    left = (water - before);
+    rate = ((side_factor * saturated_conductivity) / (capacity - threshold));
+    above = (wepl::min(water, capacity) - threshold);
+    mean = wepl::min(above, wepl::soil_water::mean_above<R>(water, threshold, conductivity, exponent, time));
+    sideways = ((-above) * wepl::expm1(((((-rate) * mean) * time) / above)));
+    left = (water - (R(0.5) * sideways));
     down = wepl::soil_water::drained<R>(left, (conductivity * wepl::pow((left / water), exponent)), exponent, time);
-    after = (share * wepl::max(R(0.0), ((left - down) - threshold)));
-    return wepl::soil_water::Drainage<R>{down, (before + after)};
+    return wepl::soil_water::Drainage<R>{wepl::min(down, (water - sideways)), sideways};
 }
 
 }  // namespace

@@ -173,6 +173,9 @@ WEPL_FUNCTION int ground_step(int tile, int first_route, int n_route, R dt, R su
         store(wepl::rows::EVENT_ACTIVE) = R(0.0);
         store(wepl::rows::EVENT_INFILTRATION) = R(0.0);
         n_parts = int(option(wepl::rows::SOIL_PARTS));
+        if ((n_parts < 0)) {
+            n_parts = ((-n_parts) * wepl::stage_soil_water::parts_factor<R>(soil, n_layers, ((-dt) / R(n_parts))));
+        }
     }
     part_dt = (dt / R(n_parts));
     status = wepl::rows::OK;

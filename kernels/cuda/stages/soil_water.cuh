@@ -80,6 +80,27 @@ WEPL_FUNCTION wepl::soil_water::Drainage<R> _drain(soil_t& soil, int layer, R dt
     return gone;
 }
 
+// How much finer than ``part_dt`` (s) the parts of a step must be: 1, 2 or 4.
+template <typename R, typename soil_t>
+WEPL_FUNCTION int parts_factor(soil_t& soil, int n_layers, R part_dt) {
+    R fastest;
+    R water;
+    R change;
+    fastest = R(0.0);
+    for (int layer = 0; layer < n_layers; ++layer) {
+        wepl::stage_soil_water::_set_conductivity<R>(soil, layer);
+        water = (soil(wepl::rows::WORK_WATER, layer) - soil(wepl::rows::RESIDUAL_WATER, layer));
+        change = ((soil(wepl::rows::CONDUCTIVITY_EXPONENT, layer) * soil(wepl::rows::WORK_CONDUCTIVITY, layer)) * part_dt);
+        if ((change > (fastest * water))) {
+            fastest = (change / water);
+        }
+    }
+    if ((fastest <= R(0.1))) {
+        return 1;
+    }
+    return ((fastest <= R(0.4)) ? 2 : 4);
+}
+
 // What of the lowest layer's drainage the ground below takes, at most ``limit`` m; the rest stays in the layer.
 template <typename R, typename soil_t>
 WEPL_FUNCTION R _percolate(soil_t& soil, int n_layers, R drained, R limit) {
