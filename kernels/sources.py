@@ -10,9 +10,9 @@ from wepl.kernels import buffers
 from wepl.kernels.translate_views import dimension_names
 
 FOLDER = Path(__file__).resolve().parent / "cuda"
-# The source of each kernel.
-FILES = {"weather": "weather.cu", "column": "column.cu", "column_by_unit": "column.cu", "hillslope": "hillslope.cu",
-         "river": "river.cu"}
+# The source of each kernel: a file each, so that a run compiles no more than it launches.
+FILES = {"weather": "weather.cu", "column": "column.cu", "column_by_unit": "column_by_unit.cu",
+         "hillslope": "hillslope.cu", "river": "river.cu"}
 # The river's launches walk the diagonals of network level and time.
 EXTRA = {"river": ("diagonal", "low", "first", "last")}
 TYPES = {"float64": ("double", "double"), "mixed": ("float", "double"), "float32": ("float", "wepl::Pair")}

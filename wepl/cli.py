@@ -32,8 +32,9 @@ ResultFile = Annotated[Path | None, typer.Option(
     "--output", "-o", metavar="OUT.nc", show_default=False,
     help="Result file; BASIN_result.nc in the working folder when not given.")]
 BackendName = Annotated[str, typer.Option(
-    metavar="auto|cpu|emulate",
-    help="Where to compute: auto takes the fastest that works here, emulate runs the GPU's sources on the CPU.")]
+    metavar="auto|cpu|cupy|numba-cuda|emulate",
+    help="Where to compute: auto takes the fastest that works here, cupy and numba-cuda need an NVIDIA GPU, emulate "
+         "runs the sources of cupy on the CPU.")]
 Precision = Annotated[str, typer.Option(
     metavar="float64|mixed|float32", help="Precision of the computation; cpu has float64 only.")]
 Threads = Annotated[int | None, typer.Option(

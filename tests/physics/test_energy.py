@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
-from soil_column import DAY, HOUR
 
 from wepl.physics.energy import (
     C1,
@@ -23,6 +22,7 @@ from wepl.physics.energy import (
     force_restore_step,
     ground_heat_estimate,
 )
+from wepl.validation.columns import DAY, HOUR
 
 
 def held_deep(ground_heat, hours: float, step: float) -> float:

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from soil_column import DAY, DEFAULT_LAYERS, MM_PER_DAY, texture_column
 
 from wepl import rows
 from wepl.physics import atmosphere
 from wepl.physics import evapotranspiration as et
 from wepl.physics.constants import SPECIFIC_HEAT_AIR
 from wepl.stages.surface import root_moisture
+from wepl.validation.columns import DAY, DEFAULT_LAYERS, MM_PER_DAY, texture_column
 
 RADIATION = 13.28318517e6 / DAY  # W m-2
 PRESSURE = atmosphere.air_pressure(100.0)

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import lambertw
-from soil_column import HOUR, MM, MM_PER_HOUR, darcy_capacity, green_ampt_column, texture_column, time_to
 
 from wepl import rows
 from wepl.physics import green_ampt
 from wepl.stages import infiltration
+from wepl.validation.columns import HOUR, MM, MM_PER_HOUR, darcy_capacity, green_ampt_column, texture_column, time_to
 
 CM = 1e-2  # m
 CM_PER_HOUR = CM / HOUR  # m s-1

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
-from soil_column import DAY, MM
 
 from wepl.physics.groundwater import aquifer_step, deep_loss_step, transition_step
+from wepl.validation.columns import DAY, MM
 
 AREA = 2.5e6  # m2
 YIELD = 0.1

@@ -10,9 +10,9 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from soil_column import HOUR, MM, MM_PER_HOUR
 
 from wepl.physics.interception import canopy_step, dry_canopy
+from wepl.validation.columns import HOUR, MM, MM_PER_HOUR
 
 COVER = 0.8
 CAPACITY = 0.2 * MM * COVER * 4.0

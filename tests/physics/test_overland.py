@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from soil_column import HOUR, MM, MM_PER_HOUR
 
 from wepl import rows
 from wepl.physics.overland import overland_rate, overland_step
 from wepl.physics.river import cell_step
 from wepl.stages.hillslope import hillslope_kernel
+from wepl.validation.columns import HOUR, MM, MM_PER_HOUR
 
 
 @numba.njit

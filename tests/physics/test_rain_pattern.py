@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from soil_column import DAY, HOUR, MM
 
 from wepl.physics.rain_pattern import storm_depth, storm_duration
+from wepl.validation.columns import DAY, HOUR, MM
 
 
 @pytest.mark.parametrize(("depth", "hours"), [

@@ -7,9 +7,9 @@ import math
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from soil_column import DAY, HOUR, MM
 
 from wepl.physics.snow import snow_share, snow_step
+from wepl.validation.columns import DAY, HOUR, MM
 
 FACTOR = 3.0 * MM / DAY  # m K-1 s-1
 

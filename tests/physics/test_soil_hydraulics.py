@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from soil_column import MM_PER_DAY, WEP_SOILS, texture_curve
 
 from wepl.basin.soils import COARSE, TEXTURES, derive_curve, texture_parameters
 from wepl.physics.soil_hydraulics import (
@@ -18,6 +17,7 @@ from wepl.physics.soil_hydraulics import (
     suction_and_slope,
     suction_slope,
 )
+from wepl.validation.columns import MM_PER_DAY, WEP_SOILS, texture_curve
 
 HEADS = (10.0, 100.0, 1000.0, 15000.0)  # cm
 PUBLISHED_CONTENT = {

@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
-from soil_column import (
+
+from wepl import rows
+from wepl.basin.soils import TEXTURES
+from wepl.physics.soil_hydraulics import retention_saturation, suction
+from wepl.physics.soil_water import drain_layer, drained
+from wepl.stages import soil_water
+from wepl.validation.columns import (
     DAY,
     DEFAULT_LAYERS,
     HOUR,
@@ -23,12 +29,6 @@ from soil_column import (
     texture_column,
     wep_column,
 )
-
-from wepl import rows
-from wepl.basin.soils import TEXTURES
-from wepl.physics.soil_hydraulics import retention_saturation, suction
-from wepl.physics.soil_water import drain_layer, drained
-from wepl.stages import soil_water
 
 FREE = 1.0  # m s-1: ground below that takes all that drains
 PUBLISHED = {  # hours: contents and drained mm, by gravity only and with diffusion

@@ -66,6 +66,21 @@ class Backend(ABC):
     def download(self, array: Array) -> np.ndarray:
         """The array on the host; a view when it already is there."""
 
+    def stage(self, hosts: Mapping[str, np.ndarray]) -> Mapping[str, Array]:
+        """Copies of a block's input on the device, type ``real``, by name.
+
+        They may still be under way: :meth:`settle` comes before the launches that read them. May be called from
+        another thread while kernels run.
+        """
+        return {name: self.upload(host, "real") for name, host in hosts.items()}
+
+    def settle(self, staged: Mapping[str, Array]) -> None:  # noqa: B027
+        """Make the launches that follow wait for the arrays of :meth:`stage`; nothing to do where it copies at once."""
+
+    def free_bytes(self) -> int | None:
+        """Bytes that new arrays may take on the device; None where the host's memory is the device's."""
+        return None
+
     @abstractmethod
     def launch(self, kernel: str, values: Mapping[str, Any]) -> None:
         """Run a kernel of :mod:`wepl.kernels.buffers` on its arguments by name."""

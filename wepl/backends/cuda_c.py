@@ -1,4 +1,4 @@
-"""What the backends that run the CUDA C sources share: order of arguments, sizes, the river's wavefront."""
+"""What the backends that launch grids of threads share: order of arguments, sizes, the river's wavefront."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _COUNTS = {"weather": "n_units", "column": "n_tiles", "column_by_unit": "n_units
 
 
 class CudaCBackend(Backend):
-    """Launches the kernels of ``kernels/cuda``.
+    """Launches kernels of grid-stride loops: by default those of ``kernels/cuda``.
 
     Parameters
     ----------
@@ -31,15 +31,18 @@ class CudaCBackend(Backend):
         Threads of a launch in all; as many as there are places when None. The results do not depend on it.
     """
 
+    precisions: tuple[str, ...] = PRECISIONS
+
     def __init__(self, precision: str, mapping: str = "tile", grid_threads: int | None = None) -> None:
-        if precision not in PRECISIONS:
-            raise BackendError(f"{self.name} computes in {', '.join(PRECISIONS)}, not {precision}")
+        if precision not in self.precisions:
+            raise BackendError(f"the {self.name} backend computes in {', '.join(self.precisions)}, not {precision}")
         if mapping not in MAPPINGS:
             raise BackendError(f"unknown mapping {mapping!r}: choose one of {', '.join(MAPPINGS)}")
         self.precision = precision
         self.mapping = mapping
         self.grid_threads = grid_threads
-        self._levels: dict[int, np.ndarray] = {}
+        # The network's levels of the array that was launched last, on the host.
+        self._levels: tuple[Any, np.ndarray] = (None, np.zeros(0))
 
     @abstractmethod
     def run_grid(self, kernel: str, threads: int, arguments: list[Any], n_layers: int) -> None:
@@ -47,9 +50,7 @@ class CudaCBackend(Backend):
 
     def launch(self, kernel: str, values: Mapping[str, Any]) -> None:
         name = "column_by_unit" if kernel == "column" and self.mapping == "unit" else kernel
-        arguments = buffers.check(name, values, self.types)
-        sizes = self._sizes(name, values)
-        arguments += [sizes[dim] for dim in dimension_names(name)]
+        arguments = [*buffers.check(name, values, self.types), *self.size_arguments(name, values)]
         n_layers = int(values["soil_state"].shape[1])
         if name == "river":
             self._wavefront(values, arguments, n_layers)
@@ -57,6 +58,11 @@ class CudaCBackend(Backend):
         count = int(values[_COUNTS[name]])
         if count:
             self.run_grid(name, min(count, self.grid_threads or count), arguments, n_layers)
+
+    def size_arguments(self, kernel: str, values: Mapping[str, Any]) -> list[int]:
+        """Sizes that follow the arguments: kernels in CUDA C see bare pointers."""
+        sizes = self._sizes(kernel, values)
+        return [sizes[dim] for dim in dimension_names(kernel)]
 
     @staticmethod
     def _sizes(kernel: str, values: Mapping[str, Any]) -> dict[str, int]:
@@ -72,9 +78,9 @@ class CudaCBackend(Backend):
     def _wavefront(self, values: Mapping[str, Any], arguments: list[Any], n_layers: int) -> None:
         """One launch per diagonal: level l of the network works on step diagonal - l."""
         held = values["level_start"]
-        if id(held) not in self._levels:
-            self._levels = {id(held): np.array(self.download(held))}
-        start = self._levels[id(held)]
+        if self._levels[0] is not held:
+            self._levels = (held, np.array(self.download(held)))
+        start = self._levels[1]
         n_levels, n_routes = start.size - 1, int(values["n_routes"])
         for diagonal in range(n_routes + n_levels - 1):
             low, high = max(0, diagonal - n_routes + 1), min(n_levels, diagonal + 1)

@@ -15,12 +15,17 @@ _REALS = {"float64": ctypes.c_double, "mixed": ctypes.c_float, "float32": ctypes
 
 
 class EmulateBackend(CudaCBackend):
-    """Runs each launch's threads one after the other; see :class:`wepl.backends.cuda_c.CudaCBackend`."""
+    """Runs each launch's threads one after the other; see :class:`wepl.backends.cuda_c.CudaCBackend`.
+
+    ``memory`` are the bytes that the device is said to have free; no limit when None.
+    """
 
     name = "emulate"
 
-    def __init__(self, precision: str = "float64", mapping: str = "tile", grid_threads: int | None = None) -> None:
+    def __init__(self, precision: str = "float64", mapping: str = "tile", grid_threads: int | None = None,
+                 memory: int | None = None) -> None:
         super().__init__(precision, mapping, grid_threads)
+        self.memory = memory
         self.reason = f"emulate: the CUDA C sources compiled by {host.compiler()} for the CPU, 1 thread, {precision}"
 
     def upload(self, host: np.ndarray, dtype: str) -> Array:
@@ -31,6 +36,9 @@ class EmulateBackend(CudaCBackend):
 
     def download(self, array: Array) -> np.ndarray:
         return self.decode(np.asarray(array))
+
+    def free_bytes(self) -> int | None:
+        return self.memory
 
     def run_grid(self, kernel: str, threads: int, arguments: list[Any], n_layers: int) -> None:
         function = getattr(host.library(self.precision, n_layers), f"run_{kernel}")

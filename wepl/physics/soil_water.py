@@ -36,10 +36,15 @@ def mean_above(water, threshold, conductivity, exponent, time):
     power = exponent - 1.0
     speed = power * conductivity / water
     if speed * time < 1e-6:
-        return water - threshold - 0.5 * conductivity * time
+        # The rate hardly changes; it may still take all that is above.
+        above, fall = water - threshold, conductivity * time
+        return above - 0.5 * fall if fall <= above else 0.5 * above * above / fall
     wet = min(time, math.expm1(power * math.log(water / threshold)) / speed) if threshold > 0.0 else time
-    x = speed * wet
-    integral = water * math.expm1((1.0 - 1.0 / power) * math.log1p(x)) / (speed * (1.0 - 1.0 / power))
+    order = 1.0 - 1.0 / power
+    growth = math.log1p(speed * wet)
+    if order != 0.0:
+        growth = math.expm1(order * growth) / order
+    integral = water * growth / speed
     return max(0.0, (integral - threshold * wet) / time)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,14 @@ _PROBLEMS = {
     rows.NEGATIVE_STORAGE: "a storage fell below zero",
     rows.OUT_OF_BALANCE: "the water balance of the step does not close",
 }
+
+
+@dataclass(frozen=True)
+class Staged:
+    """One block's input on the device, or on its way there: number of steps and arrays by name."""
+
+    n_steps: int
+    values: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -81,10 +89,22 @@ class Model:
 
     def advance(self, forcing: np.ndarray, calendar: np.ndarray, vegetation: np.ndarray) -> Block:
         """Advance the basin through one block of forcing ``[row, step, cell]`` (internal units)."""
-        n_steps = forcing.shape[1]
+        return self.advance_staged(self.stage(forcing, calendar, vegetation))
+
+    def stage(self, forcing: np.ndarray, calendar: np.ndarray, vegetation: np.ndarray) -> Staged:
+        """Begin to bring a block's input to the device.
+
+        Another thread may do so with the next block while :meth:`advance_staged` is at work on this one.
+        """
+        hosts = {"forcing": forcing, "calendar": calendar, "vegetation": vegetation}
+        return Staged(forcing.shape[1], self.backend.stage({name: self._padded(host) for name, host in hosts.items()}))
+
+    def advance_staged(self, staged: Staged) -> Block:
+        """Advance the basin through one block whose input is staged."""
+        n_steps = staged.n_steps
         values = dict(self.values, **self.scalars, n_steps=n_steps, n_routes=n_steps * self.n_route)
-        for name, host in (("forcing", forcing), ("calendar", calendar), ("vegetation", vegetation)):
-            values[name] = self.backend.upload(self._padded(host), "real")
+        self.backend.settle(staged.values)
+        values.update(staged.values)
         for kernel in ("weather", "column", "hillslope", "river"):
             self.backend.launch(kernel, values)
         series = self.backend.download(self.values["series"])[:, :n_steps * self.n_route]
@@ -165,13 +185,3 @@ def array_sizes(arrays: Arrays, selection: Selection, block_steps: int, n_route:
         "record": len(selection.items), "river_cell": values["river_state"].shape[1],
         "link": values["upstream_list"].size, "level+1": values["level_start"].size,
     }
-
-
-def bytes_per_step(arrays: Arrays, selection: Selection, n_route: int, n_cells: int) -> int:
-    """Memory that one step of a block takes, for choosing the block length."""
-    sizes = array_sizes(arrays, selection, 1, n_route)
-    sizes |= {"cell": n_cells, "kind": 16}
-    in_time = {argument for table in buffers.KERNELS.values() for argument in table
-               if isinstance(argument, buffers.Buffer) and {"step", "route"} & set(argument.dims)}
-    return sum(8 * math.prod(sizes[dim] if isinstance(dim, str) else dim for dim in argument.dims)
-               for argument in {argument.name: argument for argument in in_time}.values())

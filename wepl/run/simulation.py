@@ -18,12 +18,10 @@ if TYPE_CHECKING:
     from wepl.backends import Backend
     from wepl.basin.dataset import Basin
     from wepl.run.balance import BalanceReport
-    from wepl.run.model import Model
+    from wepl.run.model import Model, Staged
     from wepl.run.progress import Progress
     from wepl.run.writer import Compression, ResultWriter
 
-_BLOCK_BYTES = 256 * 2**20
-_BLOCK_DAYS = 64
 # Largest residual of a run, share of the water that passed.
 _CLOSURE = {"float64": 1e-9, "mixed": 1e-6, "float32": 1e-6}
 
@@ -39,7 +37,7 @@ class RunResult:
     n_tiles: int = 0
 
 
-def run(basin: str | Path | Basin, *, output: str | Path | None = None, backend: str = "auto",
+def run(basin: str | Path | Basin, *, output: str | Path | None = None, backend: str | Backend = "auto",
         precision: str = "float64", threads: int | None = None, start: str | None = None, end: str | None = None,
         block_days: float | None = None, variables: Sequence[str] = (),
         options: Mapping[str, float | str] | None = None,
@@ -54,7 +52,7 @@ def run(basin: str | Path | Basin, *, output: str | Path | None = None, backend:
     output : path, optional
         Result file; ``NAME_result.nc`` in the working folder when None. It appears only when complete.
     backend, precision, threads
-        See :func:`wepl.backends.create`.
+        See :func:`wepl.backends.create`. A backend made before brings its own precision and threads.
     start, end : str, optional
         First and last step (ISO date or date and time); the whole forcing when None.
     block_days : float, optional
@@ -85,7 +83,7 @@ def run(basin: str | Path | Basin, *, output: str | Path | None = None, backend:
     from wepl.basin.dataset import Basin
 
     opened = basin if isinstance(basin, Basin) else Basin.open(basin)
-    device = backends.create(backend, precision, threads)
+    device = backends.create(backend, precision, threads) if isinstance(backend, str) else backend
     job = _Job(opened, output, options or {}, start, end, variables, block_days)
     return job.run(device, block_days, from_state, save_state, quiet, compression)
 
@@ -158,17 +156,17 @@ class _Job:
             raise InputError(f"{path}: the result would overwrite the basin file: choose another name with -o")
         return path
 
-    def block_steps(self, block_days: float | None) -> int:
-        """Steps in a block: as asked, else what fits the block's memory and a readable progress."""
-        from wepl.run.model import bytes_per_step, route_steps
+    def block_steps(self, device: Backend, block_days: float | None) -> int:
+        """Steps in a block: as asked, else what fits the block's memory and a readable progress, and the device."""
+        from wepl.run import plan
+        from wepl.run.model import array_sizes, route_steps
 
         step = self.clock.step_seconds
-        total = self.last - self.first
-        if block_days is not None:
-            return min(total, int(block_days * 86400 / step))
-        per_step = bytes_per_step(self.arrays, self.selection, route_steps(self.arrays, step),
-                                  len(self.basin.forcing.cells))
-        return max(1, min(total, int(_BLOCK_BYTES / per_step), int(_BLOCK_DAYS * 86400 / step)))
+        n_route = route_steps(self.arrays, step)
+        sizes = array_sizes(self.arrays, self.selection, 1, n_route)
+        sizes |= {"cell": len(self.basin.forcing.cells), "kind": self.basin.parameters.sizes["vegetation"]}
+        needed = plan.need(sizes, n_route, device.types)
+        return plan.block_steps(needed, self.last - self.first, step, block_days=block_days, free=device.free_bytes())
 
     def run(self, device: Backend, block_days: float | None, from_state: str | Path | None,
             save_state: str | Path | None, quiet: bool, compression: Compression) -> RunResult:
@@ -184,7 +182,7 @@ class _Job:
     def _run(self, progress: Progress, device: Backend, block_days: float | None, from_state: str | Path | None,
              save_state: str | Path | None, compression: Compression) -> RunResult:
         progress.announce_compilation()
-        block_steps = self.block_steps(block_days)
+        block_steps = self.block_steps(device, block_days)
         model = self._model(device, block_steps)
         progress.line(model.backend.reason)
         if from_state:
@@ -215,21 +213,21 @@ class _Job:
         return Model(backend, self.arrays, self.selection, self.clock.step_seconds, block_steps, given)
 
     def _blocks(self, model: Model, block_steps: int, writer) -> Iterator[tuple[int, float]]:
-        """Compute block after block while the next one is read and the last one is written."""
+        """Compute block after block while the next one is read and staged and the last one is written."""
         from wepl.run.outputs import UnitOutputs
 
         outputs = UnitOutputs(self.selection, self.arrays)
         starts = list(range(self.first, self.last, block_steps))
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="wepl-read") as reader:
-            waiting: Future[np.ndarray] = reader.submit(self._read, starts[0], block_steps)
+            waiting: Future[Staged] = reader.submit(self._stage, model, starts[0], block_steps)
             for number, at in enumerate(starts):
                 began = time.perf_counter()
-                forcing = waiting.result()
+                staged = waiting.result()
                 if number + 1 < len(starts):
-                    waiting = reader.submit(self._read, starts[number + 1], block_steps)
-                until = at + forcing.shape[1]
+                    waiting = reader.submit(self._stage, model, starts[number + 1], block_steps)
+                until = at + staged.n_steps
                 read_done = time.perf_counter()
-                block = model.advance(forcing, *self._time_tables(at, until))
+                block = model.advance_staged(staged)
                 self._check(model, at)
                 computed = time.perf_counter()
                 values = self._series(block.series)
@@ -241,8 +239,9 @@ class _Job:
                 self.seconds["write"] += written - computed
                 yield until, written - began
 
-    def _read(self, at: int, block_steps: int) -> np.ndarray:
-        return self.basin.forcing.read(at, min(self.last, at + block_steps))
+    def _stage(self, model: Model, at: int, block_steps: int) -> Staged:
+        until = min(self.last, at + block_steps)
+        return model.stage(self.basin.forcing.read(at, until), *self._time_tables(at, until))
 
     def _time_tables(self, at: int, until: int) -> tuple[np.ndarray, np.ndarray]:
         from wepl.run.assembly import vegetation_table

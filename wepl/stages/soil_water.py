@@ -85,7 +85,7 @@ def parts_factor(soil, n_layers, part_dt):
         _set_conductivity(soil, layer)
         water = soil[rows.WORK_WATER, layer] - soil[rows.RESIDUAL_WATER, layer]
         change = soil[rows.CONDUCTIVITY_EXPONENT, layer] * soil[rows.WORK_CONDUCTIVITY, layer] * part_dt
-        if change > fastest * water:
+        if water > 0.0 and change > fastest * water:
             fastest = change / water
     if fastest <= 0.1:
         return 1

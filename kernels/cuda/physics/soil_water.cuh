@@ -29,17 +29,28 @@ template <typename R>
 WEPL_FUNCTION R mean_above(R water, R threshold, R conductivity, R exponent, R time) {
     R power;
     R speed;
+    R above;
+    R fall;
     R wet;
-    R x;
+    R order;
+    R growth;
     R integral;
     power = (exponent - R(1.0));
     speed = ((power * conductivity) / water);
     if (((speed * time) < R(1e-06))) {
-        return ((water - threshold) - ((R(0.5) * conductivity) * time));
+        const R part_1 = (water - threshold);
+        const R part_2 = (conductivity * time);
+        above = part_1;
+        fall = part_2;
+        return ((fall <= above) ? (above - (R(0.5) * fall)) : (((R(0.5) * above) * above) / fall));
     }
     wet = ((threshold > R(0.0)) ? wepl::min(time, (wepl::expm1((power * wepl::log((water / threshold)))) / speed)) : time);
-    x = (speed * wet);
-    integral = ((water * wepl::expm1(((R(1.0) - (R(1.0) / power)) * wepl::log1p(x)))) / (speed * (R(1.0) - (R(1.0) / power))));
+    order = (R(1.0) - (R(1.0) / power));
+    growth = wepl::log1p((speed * wet));
+    if ((order != R(0.0))) {
+        growth = (wepl::expm1((order * growth)) / order);
+    }
+    integral = ((water * growth) / speed);
     return wepl::max(R(0.0), ((integral - (threshold * wet)) / time));
 }
 

@@ -91,7 +91,7 @@ WEPL_FUNCTION int parts_factor(soil_t& soil, int n_layers, R part_dt) {
         wepl::stage_soil_water::_set_conductivity<R>(soil, layer);
         water = (soil(wepl::rows::WORK_WATER, layer) - soil(wepl::rows::RESIDUAL_WATER, layer));
         change = ((soil(wepl::rows::CONDUCTIVITY_EXPONENT, layer) * soil(wepl::rows::WORK_CONDUCTIVITY, layer)) * part_dt);
-        if ((change > (fastest * water))) {
+        if (((water > R(0.0)) && (change > (fastest * water)))) {
             fastest = (change / water);
         }
     }

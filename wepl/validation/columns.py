@@ -1,4 +1,4 @@
-"""Soil columns in the layout of the stages' scratch array ``soil[row, layer]``, for tests."""
+"""Soil columns in the layout of the stages' scratch array ``soil[row, layer]``, and Darcy's law over them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MM_PER_DAY = MM / DAY  # m s-1
 # Three layers over one metre and more, the default of the model, m.
 DEFAULT_LAYERS = (0.2, 0.4, 1.4)
 # The published soils of WEP-L: saturated and residual content, Ks (mm/h), Haverkamp a and b, Mualem n. Their table is
-# printed with errors; these values give all digits of numbers.md section 6.
+# printed with errors; these values give all the digits of contents and conductivities that were recomputed from it.
 WEP_SOILS = {
     "sand": (0.400, 0.035, 90.0, 1.75e10, 16.95, 3.37),
     "loam": (0.466, 0.062, 25.2, 6451.0, 5.56, 3.97),

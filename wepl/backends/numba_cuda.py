@@ -1,0 +1,87 @@
+"""The numba.cuda backend: the Python functions of :mod:`wepl.stages`, compiled for an NVIDIA GPU, in double precision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numba
+import numba_cuda
+import numpy as np
+from numba import cuda
+from numba.cuda.cudadrv.driver import CudaAPIError
+
+from wepl.backends.base import Array
+from wepl.backends.cuda_c import CudaCBackend
+from wepl.errors import BackendError
+from wepl.kernels import numba_cuda as kernels
+
+# Threads of a block: the column kernel needs some 220 registers a thread, and 65536 stand for a block.
+_BLOCK_THREADS = 128
+
+
+class NumbaCudaBackend(CudaCBackend):
+    """Arrays lie on the GPU, kernels are those of :mod:`wepl.kernels.numba_cuda`.
+
+    :func:`wepl.backends.create` makes it after a trial of GPU, driver and numba-cuda. With the environment variable
+    ``NUMBA_ENABLE_CUDASIM=1`` numba simulates the GPU with Python's threads, which serves to test small basins.
+
+    Parameters
+    ----------
+    precision : str
+        ``float64``; anything else is refused: numba computes single precision with double precision literals.
+    mapping : str
+        ``tile``: a thread per tile; ``unit``: a thread walks the tiles of its unit (the published mapping).
+    grid_threads : int, optional
+        Threads of a launch in all, rounded up to whole blocks; as many as there are places when None. The results do
+        not depend on it.
+    block_threads : int
+        Threads of a block.
+
+    Raises
+    ------
+    BackendError
+        The precision or the mapping cannot be had.
+    """
+
+    name = "numba-cuda"
+    precisions = ("float64",)
+
+    def __init__(self, precision: str = "float64", mapping: str = "tile", grid_threads: int | None = None,
+                 block_threads: int = _BLOCK_THREADS) -> None:
+        super().__init__(precision, mapping, grid_threads)
+        self.block_threads = block_threads
+        # Numba warns of every grid that cannot fill a GPU, and the river's diagonals are such grids by nature.
+        numba.config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
+        self.reason = f"numba-cuda: {_device()}, numba-cuda {numba_cuda.__version__}, float64"
+
+    def upload(self, host: np.ndarray, dtype: str) -> Array:
+        return self._place(np.ascontiguousarray(host, dtype=self.types[dtype]))
+
+    def allocate(self, shape: tuple[int, ...], dtype: str = "real") -> Array:
+        return self._place(np.zeros(shape, dtype=self.types[dtype]))
+
+    def _place(self, host: np.ndarray) -> Array:
+        try:
+            return cuda.to_device(host)
+        except CudaAPIError as error:
+            raise BackendError(f"the GPU takes no array of {host.nbytes / 1e6:.0f} MB ({error}): choose shorter blocks "
+                               "with --block-days, or fewer variables") from error
+
+    def download(self, array: Array) -> np.ndarray:
+        return array.copy_to_host()
+
+    def size_arguments(self, kernel: str, values: Mapping[str, Any]) -> list[int]:
+        """None: numba's arrays know their shapes."""
+        return []
+
+    def run_grid(self, kernel: str, threads: int, arguments: list[Any], n_layers: int) -> None:
+        block = min(threads, self.block_threads)
+        kernels.compiled(kernel, n_layers)[-(-threads // block), block](*arguments)
+
+
+def _device() -> str:
+    if kernels.SIMULATED:
+        return "numba's simulator (NUMBA_ENABLE_CUDASIM)"
+    device = cuda.get_current_device()
+    return f"{device.name}, compute capability {'.'.join(map(str, device.compute_capability))}"
