@@ -5,6 +5,7 @@ What is heavy is imported inside the commands, so that ``--help`` answers at onc
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -68,6 +69,29 @@ FirstDay = Annotated[str, typer.Option(metavar="DATE", help="First day of the we
 Step = Annotated[str, typer.Option(metavar="1d|1h", help="Step of the weather: a day or an hour.")]
 Seed = Annotated[int, typer.Option(
     metavar="N", help="Seed of the random numbers; the same seed gives the same basin.")]
+
+Backends = Annotated[str, typer.Option(
+    "--backends", metavar="A,B,...", help="Backends: cpu, emulate, numba-cuda, cupy.")]
+Precisions = Annotated[str, typer.Option(
+    "--precisions", metavar="A,B,...", help="Precisions of the backends that offer them: float64, mixed, float32.")]
+Days = Annotated[float | None, typer.Option(
+    metavar="N", show_default=False, help="Days from the start of the forcing; all when not given.")]
+JsonFile = Annotated[Path | None, typer.Option(
+    "--json", metavar="FILE.json", show_default=False, help="Write the numbers to this file.")]
+MaybeBasin = Annotated[Path | None, typer.Argument(
+    metavar="[BASIN.nc]", show_default=False, help="Basin file; a synthetic basin of --units when not given.")]
+BenchUnits = Annotated[int | None, typer.Option(
+    "--units", metavar="N", show_default=False, help="Units of the synthetic basin.")]
+BenchDays = Annotated[float, typer.Option("--days", metavar="N", help="Days of each run.")]
+Repeats = Annotated[int, typer.Option(metavar="N", help="Runs after the first, of which the median counts.")]
+ThreadsSweep = Annotated[bool, typer.Option(
+    "--threads-sweep", help="Repeat the published experiment: GPU threads from 128 to beyond the number of units.")]
+Sweep = Annotated[str | None, typer.Option(
+    "--units-sweep", metavar="LOW:HIGH", show_default=False, help="Synthetic basins of so many units.")]
+Members = Annotated[str | None, typer.Option(
+    "--members", metavar="LOW:HIGH", show_default=False, help="Ensembles of so many members, doubling.")]
+PlotFile = Annotated[Path | None, typer.Option(
+    "--plot", metavar="FILE.png", show_default=False, help="Draw the measurements.")]
 
 Rtol = Annotated[float, typer.Option(metavar="R", help="Allowed relative difference.")]
 Atol = Annotated[float, typer.Option(metavar="A", help="Allowed absolute difference, in each variable's unit.")]
@@ -188,6 +212,36 @@ def compare_command(first: FirstFile, second: SecondFile, rtol: Rtol = 1e-9, ato
         print(comparison.text)
         if not comparison.within:
             raise typer.Exit(1)
+
+
+@app.command("crosscheck", short_help="Compare every backend with the CPU reference.")
+def crosscheck_command(basin: BasinFile, names: Backends = "cpu,emulate", precisions: Precisions = "float64",
+                       days: Days = None, json_file: JsonFile = None, debug: Debug = False) -> None:
+    """Run every backend on the same input and compare it with the CPU reference; exit status 1 when one differs."""
+    with _errors(debug):
+        from wepl.basin.dataset import Basin
+        from wepl.crosscheck import crosscheck
+
+        check = crosscheck(Basin.open(basin), _names([names]), _names([precisions]), days)
+        print(check.text)
+        if json_file is not None:
+            json_file.write_text(json.dumps(check.as_dict(), indent=1))
+        if not check.passed:
+            raise typer.Exit(1)
+
+
+@app.command("bench", short_help="Measure the model's speed on each backend.")
+def bench_command(basin: MaybeBasin = None, units: BenchUnits = None, names: Backends = "cpu",
+                  precisions: Precisions = "float64", days: BenchDays = 64, repeats: Repeats = 5,
+                  sweep_threads: ThreadsSweep = False, sweep_units: Sweep = None, members: Members = None,
+                  json_file: JsonFile = None, plot: PlotFile = None, debug: Debug = False) -> None:
+    """Measure the model on each backend: medians of several runs, as ratios to one and to all CPU threads."""
+    with _errors(debug):
+        from wepl.bench.command import run_benchmarks
+
+        run_benchmarks(basin, units, _names([names]), _names([precisions]), days=days, repeats=repeats,
+                       sweep_threads=sweep_threads, sweep_units=sweep_units, members=members, json_file=json_file,
+                       plot=plot)
 
 
 def _names(given: list[str] | None) -> list[str]:

@@ -11,7 +11,8 @@ __all__ = ["NAMES", "Backend", "create"]
 NAMES = ("auto", "cpu", "cupy", "numba-cuda", "emulate")
 
 
-def create(name: str = "auto", precision: str = "float64", threads: int | None = None) -> Backend:
+def create(name: str = "auto", precision: str = "float64", threads: int | None = None, *, mapping: str = "tile",
+           grid_threads: int | None = None) -> Backend:
     """The backend called ``name``.
 
     Parameters
@@ -23,6 +24,8 @@ def create(name: str = "auto", precision: str = "float64", threads: int | None =
         Precision of the kernels: ``float64``; ``mixed`` and ``float32`` for the CUDA C sources.
     threads : int, optional
         CPU threads; all when None.
+    mapping, grid_threads
+        Form of a GPU's launches, see :class:`wepl.backends.cuda_c.CudaCBackend`; the results do not depend on them.
 
     Raises
     ------
@@ -32,28 +35,28 @@ def create(name: str = "auto", precision: str = "float64", threads: int | None =
     if name not in NAMES:
         raise BackendError(f"unknown backend {name!r}: choose one of {', '.join(NAMES)}")
     if name != "auto":
-        return _create(name, precision, threads)
+        return _create(name, precision, threads, mapping, grid_threads)
     chosen, why = choose.choose(precision, threads)
-    backend = _create(chosen, precision, threads)
+    backend = _create(chosen, precision, threads, mapping, grid_threads)
     backend.reason += f" (auto: {why})"
     return backend
 
 
-def _create(name: str, precision: str, threads: int | None) -> Backend:
+def _create(name: str, precision: str, threads: int | None, mapping: str, grid_threads: int | None) -> Backend:
     if name == "cupy":
         _require(name, choose.cupy_problem())
         from wepl.backends.cupy_raw import CupyBackend
 
-        return CupyBackend(precision)
+        return CupyBackend(precision, mapping, grid_threads)
     if name == "numba-cuda":
         _require(name, choose.numba_cuda_problem())
         from wepl.backends.numba_cuda import NumbaCudaBackend
 
-        return NumbaCudaBackend(precision)
+        return NumbaCudaBackend(precision, mapping, grid_threads)
     if name == "emulate":
         from wepl.backends.emulate import EmulateBackend
 
-        return EmulateBackend(precision)
+        return EmulateBackend(precision, mapping, grid_threads)
     from wepl.backends.cpu import CpuBackend
 
     return CpuBackend(precision, threads)

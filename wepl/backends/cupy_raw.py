@@ -9,13 +9,12 @@ import cupy
 import cupyx
 import numpy as np
 
-from wepl.kernels import compile as nvrtc
-from wepl.kernels import sources
-
 from wepl.backends.base import Array
 from wepl.backends.choose import cupy_problem
 from wepl.backends.cuda_c import CudaCBackend
 from wepl.errors import BackendError
+from wepl.kernels import compile as nvrtc
+from wepl.kernels import sources
 
 # The column kernel takes up to 200 registers a thread: in blocks of 128 no more than a few are left over.
 _BLOCK_THREADS = 128

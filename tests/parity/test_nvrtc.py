@@ -1,0 +1,104 @@
+"""NVRTC takes every kernel for every architecture, with the options of the cupy backend; no GPU is needed.
+
+The column kernel's two mappings differ in their loop only and take half a minute each to compile for everything, so
+each architecture sees the mapping by unit in one precision, in turn.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+
+from wepl.errors import BackendError
+from wepl.kernels import compile as nvrtc
+from wepl.kernels import sources
+
+PRECISIONS = ("float64", "mixed", "float32")
+pytestmark = pytest.mark.skipif(nvrtc.problem() is not None, reason=f"NVRTC cannot be used: {nvrtc.problem()}")
+CASES = [(kernel, precision, architecture, 3) for number, architecture in enumerate(nvrtc.ARCHITECTURES)
+         for kernel in sources.FILES for precision in PRECISIONS
+         if kernel != "column_by_unit" or precision == PRECISIONS[number % 3]]
+CASES += [(kernel, precision, "sm_90", 12) for kernel in ("column", "hillslope") for precision in PRECISIONS]
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    """All cases, compiled two at a time: NVRTC releases the interpreter."""
+    with ThreadPoolExecutor(2) as pool:
+        waiting: dict[tuple, Future] = {
+            (kernel, precision, architecture, layers):
+                pool.submit(nvrtc.compile_kernel, kernel, precision, layers, architecture)
+            for kernel, precision, architecture, layers in CASES}
+        yield waiting
+        pool.shutdown(cancel_futures=True)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
+def test_compiles_without_spills(compiled, case):
+    kernel, precision, architecture, layers = case
+    done = compiled[case].result()
+    # A cubin is an ELF file.
+    assert done.cubin.startswith(b"\x7fELF")
+    assert f".target {architecture}" in done.ptx and f"{kernel}_kernel" in done.ptx
+    assert (done.resources.spill_stores, done.resources.spill_loads) == (0, 0)
+    # 128 threads of a block must find room in 65536 registers.
+    assert 128 * done.resources.registers <= 65536
+
+
+@pytest.mark.parametrize("kernel", ["column", "hillslope", "river"])
+def test_single_precision_computes_in_single_precision(compiled, kernel):
+    """A double that slips in (a literal, a promotion) costs a factor of 32 on most GPUs.
+
+    What is allowed: the reduction of large arguments of sine and cosine in CUDA's own library.
+    """
+    counts = nvrtc.instruction_counts(compiled[kernel, "float32", "sm_90", 3].result().ptx)
+    assert counts["fp64"] <= 3
+    assert counts["fp32"] > 100
+
+
+def test_double_precision_computes_in_double_precision(compiled):
+    counts = nvrtc.instruction_counts(compiled["river", "float64", "sm_90", 3].result().ptx)
+    assert counts["fp64"] > 20 * counts["fp32"]
+
+
+def test_the_exact_build_fuses_nothing_of_ours():
+    """What is left of fused operations belongs to divisions and functions of CUDA's library: far fewer."""
+    plain = nvrtc.compile_kernel("hillslope", "float64", 3, "sm_90")
+    exact = nvrtc.compile_kernel("hillslope", "float64", 3, "sm_90", exact=True)
+    assert plain.cubin != exact.cubin
+    assert exact.ptx.count("\tmul.f64") > plain.ptx.count("\tmul.f64") or \
+        exact.ptx.count("mul.rn.f64") > plain.ptx.count("mul.rn.f64")
+
+
+def test_a_register_limit_shows_as_spills():
+    """The reader of ptxas' log sees spills where there are some."""
+    done = nvrtc.compile_kernel("river", "float64", 3, "sm_90", more=("--maxrregcount=32",))
+    assert done.resources.registers <= 32
+    assert done.resources.spill_stores > 0
+    assert done.resources.spill_loads > 0
+
+
+def test_a_refusal_has_the_log():
+    with pytest.raises(BackendError, match="NVRTC refuses river.cu .*COMPILATION(.|\n)*N_LAYERS"):
+        nvrtc.compile_kernel("river", "float64", 3, "sm_90", more=("-UN_LAYERS", "-DN_LAYERS=oops"))
+
+
+def test_an_unknown_architecture_is_refused():
+    with pytest.raises(BackendError, match="NVRTC refuses river.cu"):
+        nvrtc.compile_kernel("river", "float64", 3, "sm_35")
+
+
+@pytest.mark.parametrize("instruction, kind", [
+    ("fma.rn.f64 %fd1, %fd2, %fd3, %fd4", "fp64"), ("add.f32 %f1, %f2, %f3", "fp32"), ("div.rn.f32 %f1, %f2, %f3", "special"),
+    ("ex2.approx.ftz.f32 %f1, %f2", "special"), ("div.s32 %r1, %r2, %r3", "other"), ("ld.global.nc.f64 %fd1, [%rd2]", "global"),
+    ("st.local.f32 [%rd1+8], %f2", "local"), ("@%p3 bra $L__BB0_4", "branch"), ("add.s64 %rd1, %rd2, %rd3", "other"),
+    ("setp.lt.f64 %p1, %fd1, %fd2", "fp64"),
+])
+def test_instructions_are_told_apart(instruction, kind):
+    assert nvrtc.instruction_counts(f"\t{instruction};\n") == {kind: 1}
+
+
+def test_directives_and_labels_are_no_instructions():
+    text = "\t.reg .f32 %f<4>;\n$L__BB0_4:\n// add.f32 %f1, %f2, %f3;\n\t.local .align 8 .b8 depot[16];\n}\n"
+    assert not nvrtc.instruction_counts(text)
