@@ -87,6 +87,14 @@ def problem() -> str | None:
     return None
 
 
+def version() -> str:
+    """NVRTC's name and version."""
+    from cuda.bindings import nvrtc
+
+    _, major, minor = nvrtc.nvrtcVersion()
+    return f"NVRTC {major}.{minor}"
+
+
 def compile_kernel(kernel: str, precision: str, n_layers: int, architecture: str, *, exact: bool = False,
                    more: tuple[str, ...] = ()) -> Compiled:
     """Compile one kernel to machine code.

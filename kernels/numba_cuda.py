@@ -32,7 +32,7 @@ def _stage(function: Callable[..., None]) -> Callable[..., None]:
         return function
 
     def unwrapped(*arguments: Any) -> None:
-        function(*(np.asarray(value) if hasattr(value, "shape") else value for value in arguments))
+        function(*(np.asarray(value) if getattr(value, "ndim", 0) else value for value in arguments))
 
     return unwrapped
 

@@ -1,4 +1,4 @@
-"""The command line: run a basin, check it, say what a file holds, make a synthetic basin, compare two files.
+"""The command line: build a basin from maps and stations, run it, check it, say what a file holds, compare two files.
 
 What is heavy is imported inside the commands, so that ``--help`` answers at once.
 """
@@ -61,6 +61,14 @@ SaveState = Annotated[Path | None, typer.Option(
     metavar="STATE.nc", show_default=False, help="Write the state at the end of the run.")]
 Compression = Annotated[str, typer.Option(metavar="zstd|zlib|none", help="Compression of the result file.")]
 
+RunBasin = Annotated[Path | None, typer.Argument(metavar="BASIN.nc", show_default=False, help="Basin file.")]
+Checkpoint = Annotated[float, typer.Option(
+    metavar="DAYS", help="Days between the states from which --resume can go on; 0 keeps none.")]
+Resume = Annotated[Path | None, typer.Option(
+    "--resume", metavar="OUT.nc", show_default=False, help="Go on with the stopped run that was to write OUT.nc.")]
+Spinup = Annotated[int, typer.Option(
+    metavar="YEARS", help="Repeat the first years until storages settle, then begin.")]
+
 SyntheticFile = Annotated[Path, typer.Option(
     "--output", "-o", metavar="BASIN.nc", show_default=False, help="Basin file to write.")]
 Units = Annotated[int, typer.Option(metavar="N", help="Number of units (contour bands).")]
@@ -69,6 +77,14 @@ FirstDay = Annotated[str, typer.Option(metavar="DATE", help="First day of the we
 Step = Annotated[str, typer.Option(metavar="1d|1h", help="Step of the weather: a day or an hour.")]
 Seed = Annotated[int, typer.Option(
     metavar="N", help="Seed of the random numbers; the same seed gives the same basin.")]
+
+BuildFile = Annotated[Path, typer.Argument(metavar="BUILD.toml", show_default=False, help="What to build from.")]
+BuiltFile = Annotated[Path | None, typer.Option(
+    "--output", "-o", metavar="BASIN.nc", show_default=False,
+    help="Basin file to write; BUILD.nc in the working folder when not given.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Do everything but keep no basin file.")]
+PlotsFolder = Annotated[Path | None, typer.Option(
+    "--plots", metavar="DIR", show_default=False, help="Folder for a page of plots, build.html.")]
 
 Backends = Annotated[str, typer.Option(
     "--backends", metavar="A,B,...", help="Backends: cpu, emulate, numba-cuda, cupy.")]
@@ -149,18 +165,42 @@ def _main(version: Annotated[bool, typer.Option("--version", callback=_version, 
 
 
 @app.command("run", short_help="Run the model over a basin.")
-def run_command(basin: BasinFile, output: ResultFile = None, backend: BackendName = "auto",
+def run_command(basin: RunBasin = None, output: ResultFile = None, backend: BackendName = "auto",
                 precision: Precision = "float64", threads: Threads = None, start: Start = None, end: End = None,
                 block_days: BlockDays = None, variables: Variables = None, changes: Changes = None,
                 from_state: FromState = None, save_state: SaveState = None, compression: Compression = "zstd",
-                quiet: Quiet = False, debug: Debug = False) -> None:
+                checkpoint: Checkpoint = 365.0, resume_file: Resume = None, spinup: Spinup = 0, quiet: Quiet = False,
+                debug: Debug = False) -> None:
     """Run the model over a basin and write discharge, chosen variables and the water balance."""
     with _errors(debug):
-        from wepl.run.simulation import run
+        from wepl.run.simulation import resume, run
 
+        if resume_file is not None:
+            if basin is not None:
+                raise InputError("--resume takes the basin and all else from the stopped run: leave BASIN.nc out")
+            resume(resume_file, quiet=quiet)
+            return
+        if basin is None:
+            raise InputError("give a basin file, or --resume OUT.nc to go on with a stopped run")
         run(basin, output=output, backend=backend, precision=precision, threads=threads, start=start, end=end,
             block_days=block_days, variables=_names(variables), options=_assignments(changes), from_state=from_state,
-            save_state=save_state, quiet=quiet, compression=compression)  # type: ignore[arg-type]
+            save_state=save_state, quiet=quiet, checkpoint=checkpoint, spinup=spinup,
+            compression=compression)  # type: ignore[arg-type]
+
+
+@app.command("build", short_help="Build a basin from maps and stations.")
+def build_command(toml: BuildFile, output: BuiltFile = None, dry_run: DryRun = False, plots: PlotsFolder = None,
+                  quiet: Quiet = False, debug: Debug = False) -> None:
+    """Build a basin file from maps and stations, and print a table of sums to compare with what is known."""
+    with _errors(debug):
+        from wepl.build.assemble import build
+
+        built = build(toml, output or Path(f"{toml.stem}.nc"), dry_run=dry_run, plots=plots)
+        if not quiet:
+            print(built.table)
+            for what, path in (("basin", built.path), ("plots", built.page)):
+                if path is not None:
+                    print(f"{what}: {path}")
 
 
 @app.command("check", short_help="Check a basin file against every rule.")
@@ -187,6 +227,16 @@ def info_command(file: AnyFile, debug: Debug = False) -> None:
         from wepl.info import describe
 
         print(describe(file))
+
+
+@app.command("doctor", short_help="Say what works on this machine and what mends the rest.")
+def doctor_command(debug: Debug = False) -> None:
+    """Say what is installed, what is missing and how to mend it, and try every backend; exit status 0 if one works."""
+    with _errors(debug):
+        from wepl.doctor import doctor
+
+        if not doctor():
+            raise typer.Exit(_FAULT)
 
 
 @app.command("synth", short_help="Make a synthetic basin.")

@@ -1,4 +1,4 @@
-"""The plan of a device's memory: counts every array, shrinks the block to what is free, refuses when a day is too much."""
+"""The plan of a device's memory counts every array, shrinks the block to what is free, refuses less than a day."""
 
 from __future__ import annotations
 

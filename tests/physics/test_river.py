@@ -15,32 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wepl.physics.river import cell_step, normal_discharge, section_factor
-
-FOOT = 0.3048  # m
-CUBIC_FOOT = FOOT**3  # m3
-
-
-def factor(slope: float, manning: float) -> float:
-    """(n/sqrt(S))^(3/5)."""
-    return (manning / math.sqrt(slope)) ** 0.6
-
-
-@numba.njit
-def route(inflow, initial, n_cells, length, width, roughness, dt, watched):
-    """Discharge of the watched cells in every step and storage at the end; cells start with ``initial`` m3."""
-    storage = np.full(n_cells, initial)
-    result = np.empty((inflow.size, watched.size))
-    for step in range(inflow.size):
-        discharge = inflow[step]
-        place = 0
-        for cell in range(n_cells):
-            after = cell_step(storage[cell], discharge, 0.0, length, width, roughness, dt)
-            storage[cell] = after.storage
-            discharge = after.discharge
-            if place < watched.size and watched[place] == cell:
-                result[step, place] = discharge
-                place += 1
-    return result, storage
+from wepl.validation.river import CUBIC_FOOT, FOOT, PEAKS, factor, olympics, route
 
 
 @pytest.mark.parametrize(("discharge", "depth", "area"), [(100.0, 1.50326129, 75.16306)])
@@ -133,19 +108,7 @@ def test_celerity_and_numerical_diffusion(length, dt):
     assert diffusivity == pytest.approx(0.5 * celerity * length + 0.5 * celerity**2 * dt, rel=0.06)
 
 
-def olympics(n_cells: int, dt: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """Ends of the steps (s), discharge at 50,000, 100,000 and 150,000 ft (cfs), storage at the end and inflow (m3)."""
-    width, roughness, length = 100.0 * FOOT, factor(0.001, 0.045), 150_000.0 * FOOT / n_cells
-    times = np.arange(0.0, 70_000.0 + dt, dt)
-    inside = np.minimum(times, 9000.0)
-    volume = 250.0 * times + 750.0 / math.pi * (inside - 4500.0 / math.pi * np.sin(math.pi * inside / 4500.0))
-    inflow = np.diff(volume) / dt * CUBIC_FOOT
-    watched = np.array([n_cells // 3 - 1, 2 * n_cells // 3 - 1, n_cells - 1])
-    discharge, storage = route(inflow, 0.5216219 * width * length, n_cells, length, width, roughness, dt, watched)
-    return times[1:], discharge / CUBIC_FOOT, storage, float(inflow.sum() * dt)
-
-
-PEAKS = np.array([721.0, 611.0, 538.0])  # cfs at the three stations, entropy solution
+EXACT = np.array(PEAKS)
 
 
 def test_water_olympics_base_flow():
@@ -169,7 +132,7 @@ def test_water_olympics_in_cells_of_the_model():
     peaks = discharge.max(axis=0)
     # Eq. (13.4) with celerity 0.73 to 1.1 m/s gives about 3,500 m2/s, which leaves 70, 45 and 36 cfs of 477.
     np.testing.assert_allclose(peaks, [320.5, 295.2, 285.8], atol=0.1)
-    assert np.all(peaks < PEAKS)
+    assert np.all(peaks < EXACT)
 
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="millions of cell steps need compiled code")
@@ -184,9 +147,9 @@ def test_water_olympics_converges_to_the_exact_wave():
             # Extrapolated to cells of no length; the rest is second order.
             assert 2.0 * fine - middle == pytest.approx(exact, rel=0.002)
     coarse, middle, fine = (run[1].max(axis=0) for run in runs)
-    assert np.all((coarse < middle) & (middle < fine) & (fine < PEAKS))
-    np.testing.assert_allclose(fine, PEAKS, rtol=0.055)
+    assert np.all((coarse < middle) & (middle < fine) & (fine < EXACT))
+    np.testing.assert_allclose(fine, EXACT, rtol=0.055)
     # At a shock the order lies between a half and 1: the exact peak is between the two extrapolations.
     order_one = 2.0 * fine - middle
     free = fine + (fine - middle) ** 2 / ((middle - coarse) - (fine - middle))
-    assert np.all((order_one < PEAKS) & (free > PEAKS))
+    assert np.all((order_one < EXACT) & (free > EXACT))

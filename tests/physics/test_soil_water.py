@@ -29,69 +29,7 @@ from wepl.validation.columns import (
     texture_column,
     wep_column,
 )
-
-FREE = 1.0  # m s-1: ground below that takes all that drains
-PUBLISHED = {  # hours: contents and drained mm, by gravity only and with diffusion
-    1: ((0.364644, 0.318434, 0.281073, 2.1954), (0.343003, 0.326032, 0.281982, 2.2114)),
-    6: ((0.271920, 0.311724, 0.287772, 14.0452), (0.283015, 0.298757, 0.289572, 14.4934)),
-    24: ((0.201230, 0.250731, 0.283141, 59.0640), (0.239375, 0.253243, 0.277858, 57.8270)),
-    72: ((0.159523, 0.197554, 0.247798, 138.1569), (0.209877, 0.220258, 0.241799, 127.4026)),
-    240: ((0.127346, 0.153352, 0.195311, 235.7550), (0.175241, 0.181238, 0.194063, 216.7685)),
-}
-
-
-def start() -> np.ndarray:
-    return set_content(wep_column("loam"), (0.42, 0.30, 0.28))
-
-
-def reference(soil: np.ndarray, times: list[float], diffusion: bool = True) -> np.ndarray:
-    """Water of the layers and drained depth (m) at ``times`` by LSODA: eqs. (9.1) to (9.3) without supply and draws."""
-    d, residual = soil[rows.LAYER_THICKNESS], soil[rows.RESIDUAL_WATER]
-    span = soil[rows.SATURATED_WATER] - residual
-    n_layers = d.size
-    mean_distance = (d[:-1] + d[1:]) / 2.0
-
-    def change(_time, state):
-        saturation = np.clip((state[:n_layers] - residual) / span, 0.0, 1.0)
-        k = soil[rows.LAYER_CONDUCTIVITY] * saturation ** soil[rows.CONDUCTIVITY_EXPONENT]
-        down = np.concatenate([[0.0], k])
-        if diffusion:
-            psi = np.array([suction(s, a, b) for s, a, b in zip(saturation, soil[rows.RETENTION_A],
-                                                                soil[rows.RETENTION_B], strict=True)])
-            mean = (d[:-1] * k[:-1] + d[1:] * k[1:]) / (d[:-1] + d[1:])
-            down[1:-1] -= mean * (psi[:-1] - psi[1:]) / mean_distance
-        return np.concatenate([down[:-1] - down[1:], down[-1:]])
-
-    solution = solve_ivp(change, (0.0, times[-1]), np.append(soil[rows.WORK_WATER], 0.0), method="LSODA", rtol=1e-10,
-                         atol=1e-13, t_eval=times)
-    assert solution.success
-    return solution.y.T
-
-
-def scheme(soil: np.ndarray, time: float, parts: int, interflow_factor: float = 0.0) -> np.ndarray:
-    """Water of the layers and drained depth (m) after ``time`` s in even parts; the column is left as it was."""
-    soil = soil.copy()
-    gone = 0.0
-    for _ in range(parts):
-        gone += soil_water.redistribute_part(soil, soil.shape[1], time / parts, interflow_factor, FREE).percolation
-    return np.append(soil[rows.WORK_WATER], gone)
-
-
-def gravity(soil: np.ndarray, time: float, parts: int) -> np.ndarray:
-    """The scheme without diffusion: the layers' closed forms from the top, one into the next."""
-    residual = soil[rows.RESIDUAL_WATER]
-    span, exponent = soil[rows.SATURATED_WATER] - residual, soil[rows.CONDUCTIVITY_EXPONENT]
-    above = soil[rows.WORK_WATER] - residual
-    gone = 0.0
-    for _ in range(parts):
-        passed = 0.0
-        for layer in range(above.size):
-            above[layer] += passed
-            k = soil[rows.LAYER_CONDUCTIVITY, layer] * (above[layer] / span[layer]) ** exponent[layer]
-            passed = drained(above[layer], k, exponent[layer], time / parts)
-            above[layer] -= passed
-        gone += passed
-    return np.append(above + residual, gone)
+from wepl.validation.soil_water import FREE, THREE_LAYERS, by_ode, gravity, scheme, start
 
 
 @pytest.mark.parametrize(("name", "saturations"), [
@@ -190,17 +128,18 @@ def test_interflow_takes_at_most_what_is_perched():
 def test_reference_gives_the_published_numbers(diffusion):
     """The ODE of this file is that of numbers.md 8.6, to its printed digits."""
     soil = start()
-    for hours, state in zip(PUBLISHED, reference(soil, [hours * HOUR for hours in PUBLISHED], diffusion), strict=True):
-        np.testing.assert_allclose(state[:3] / soil[rows.LAYER_THICKNESS], PUBLISHED[hours][diffusion][:3], rtol=0.0,
+    times = [hours * HOUR for hours in THREE_LAYERS]
+    for hours, state in zip(THREE_LAYERS, by_ode(soil, times, diffusion), strict=True):
+        np.testing.assert_allclose(state[:3] / soil[rows.LAYER_THICKNESS], THREE_LAYERS[hours][diffusion][:3], rtol=0.0,
                                    atol=6e-7)
-        assert state[3] / MM == pytest.approx(PUBLISHED[hours][diffusion][3], abs=6e-5)
+        assert state[3] / MM == pytest.approx(THREE_LAYERS[hours][diffusion][3], abs=6e-5)
 
 
 @pytest.mark.parametrize(("solver", "diffusion"), [(gravity, False), (scheme, True)])
 def test_hourly_parts(solver, diffusion):
     """Within 0.003 in content, and within 2 % of the drained depth from 24 h on (tolerances of numbers.md 8.6)."""
     soil = start()
-    for hours, published in PUBLISHED.items():
+    for hours, published in THREE_LAYERS.items():
         state = solver(soil, hours * HOUR, hours)
         if hours >= 24:
             np.testing.assert_allclose(state[:3] / soil[rows.LAYER_THICKNESS], published[diffusion][:3], rtol=0.0,
@@ -214,7 +153,7 @@ def test_first_order_in_the_length_of_the_parts(thickness):
     soil = wep_column("loam", thickness)
     depth = np.cumsum(soil[rows.LAYER_THICKNESS]) - 0.5 * soil[rows.LAYER_THICKNESS]
     set_content(soil, 0.42 - 0.14 * np.minimum(1.0, depth))
-    exact = reference(soil, [DAY])[0]
+    exact = by_ode(soil, [DAY])[0]
     counts = (24, 48, 96) if len(thickness) < 10 else (96, 192, 384)
     errors = np.array([np.max(np.abs(scheme(soil, DAY, parts) - exact)) for parts in counts])
     if len(thickness) == 1:
@@ -238,7 +177,7 @@ def test_daily_step_in_default_parts(name, start):
     soil[rows.WORK_WATER] += share * (soil[rows.SATURATED_WATER] - soil[rows.WORK_WATER])
     if start == "wet top":
         soil[rows.WORK_WATER, 0] = soil[rows.SATURATED_WATER, 0]
-    exact = reference(soil, [DAY])[0]
+    exact = by_ode(soil, [DAY])[0]
     moved = 0.5 * (np.sum(np.abs(exact[:3] - soil[rows.WORK_WATER])) + exact[3])
     error = scheme(soil, DAY, 4 * soil_water.parts_factor(soil, 3, DAY / 4)) - exact
     bound = 0.04 if start == "field capacity" else 0.02

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from wepl import backends, registry
+from wepl import backends, registry, rows
 from wepl.basin.dataset import Basin
 from wepl.basin.soils import texture_parameters
+from wepl.errors import BackendError
 from wepl.kernels import host
 from wepl.run import assembly, balance, model, outputs, simulation
 from wepl.run.balance_report import BalanceReport
@@ -24,6 +25,11 @@ DAY, HOUR, MM = 86400.0, 3600.0, 1e-3
 MM_PER_DAY = MM / DAY
 # Water of the whole run that may be lost to rounding, share of what passed (docs/theory/balance.md).
 CLOSURE = 1e-9
+# Some tens of operations in double precision, relative to what they add up.
+ROUNDING = 1e-12
+# Variables that may be negative.
+TWO_WAY = ("surface_temperature", "deep_temperature", "groundwater_head", "water_table", "net_radiation", "latent_heat",
+           "sensible_heat", "ground_heat", "groundwater_discharge", "baseflow", "lateral_inflow")
 WATER, SOIL, IRRIGATED, NON_IRRIGATED, IMPERVIOUS = range(5)
 MIXED_LAND = (0.05, 0.70, 0.10, 0.05, 0.10)
 THICKNESS = {1: (1.5,), 3: (0.2, 0.4, 1.4), 12: (0.05, 0.05, 0.1, 0.1, 0.1, 0.1, 0.2, 0.2, 0.2, 0.3, 0.3, 0.3)}
@@ -41,7 +47,10 @@ def backend(request: pytest.FixtureRequest) -> backends.Backend:
     name, precision = request.param
     if name == "emulate" and host.compiler() is None:
         pytest.skip("the emulate backend needs a C++ compiler and found none")
-    return backends.create(name, precision)
+    try:
+        return backends.create(name, precision, threads=1)
+    except BackendError as error:
+        pytest.skip(str(error))
 
 
 def weather(days: int, step: float = DAY, seed: int = 1, temperature: float = 17.0, wet: float = 0.4,
@@ -176,7 +185,7 @@ class Run:
 
 
 def simulate(data: xr.Dataset | Basin, device: backends.Backend, options: Mapping[str, float | str] | None = None, *,
-             record: Sequence[str] = (), block: int = 64, before: Mapping[str, np.ndarray] | None = None) -> Run:
+             record: Sequence[str] = (), block: int = 500, before: Mapping[str, np.ndarray] | None = None) -> Run:
     """Run the model over a basin in memory, in blocks of ``block`` steps, and close its balance to :data:`CLOSURE`.
 
     ``record`` names the tiles' variables to keep step by step; ``before`` replaces the state at the start.
@@ -214,8 +223,8 @@ def simulate(data: xr.Dataset | Basin, device: backends.Backend, options: Mappin
     report = balance.close(start, running.state(), arrays, opened)
     report.check(CLOSURE)
     whole = np.concatenate(series, axis=1)
-    rows = {entry.name: whole[row] for row, entry in enumerate(registry.layout("series"))}
-    return Run(opened, arrays, start, running.state(), rows, _by_name(selection, recorded), report)
+    named = {entry.name: whole[row] for row, entry in enumerate(registry.layout("series"))}
+    return Run(opened, arrays, start, running.state(), named, _by_name(selection, recorded), report)
 
 
 def _blocks(n_steps: int, block: int) -> Iterator[tuple[int, int]]:
@@ -242,3 +251,17 @@ def _by_name(selection: outputs.Selection, recorded: list[np.ndarray]) -> dict[s
         found.setdefault(name, []).append(whole[place])
     return {name: np.stack(parts, axis=1) if registry.variable(name).array == "soil_state" else parts[0]
             for name, parts in found.items()}
+
+
+def check_sound(run: Run) -> None:
+    """Everything is finite, no storage or one-way flux is below zero, soil lies between residual and saturation."""
+    for name, values in (run.after | run.series | run.record).items():
+        assert np.isfinite(values).all(), f"{name} is not finite"
+        if name not in TWO_WAY:
+            assert values.min() >= 0.0, f"{name} falls to {values.min():g}"
+    index, parameter = run.arrays.values["tile_index"], run.arrays.values["soil_parameter"]
+    soil = index[rows.TILE_KIND] == rows.SOIL
+    water = run.after["soil_water"][:, soil]
+    low, high = parameter[rows.RESIDUAL_WATER][:, soil], parameter[rows.SATURATED_WATER][:, soil]
+    assert (water >= low * (1.0 - ROUNDING)).all(), "a layer is drier than its residual content"
+    assert (water <= high * (1.0 + ROUNDING)).all(), "a layer is wetter than saturated"

@@ -1,12 +1,12 @@
-"""The numba.cuda backend: the Python functions of :mod:`wepl.stages`, compiled for an NVIDIA GPU, in double precision."""
+"""The numba.cuda backend: the functions of :mod:`wepl.stages`, compiled for an NVIDIA GPU, in double precision."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.metadata import version
 from typing import Any
 
 import numba
-import numba_cuda
 import numpy as np
 from numba import cuda
 from numba.cuda.cudadrv.driver import CudaAPIError
@@ -18,6 +18,8 @@ from wepl.kernels import numba_cuda as kernels
 
 # Threads of a block: the column kernel needs some 220 registers a thread, and 65536 stand for a block.
 _BLOCK_THREADS = 128
+# The driver sets aside local memory for every thread that a GPU can hold at once when the first kernel runs.
+_STACK_BYTES = 4096
 
 
 class NumbaCudaBackend(CudaCBackend):
@@ -53,7 +55,7 @@ class NumbaCudaBackend(CudaCBackend):
         self.block_threads = block_threads
         # Numba warns of every grid that cannot fill a GPU, and the river's diagonals are such grids by nature.
         numba.config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
-        self.reason = f"numba-cuda: {_device()}, numba-cuda {numba_cuda.__version__}, float64"
+        self.reason = f"numba-cuda: {_device()}, numba-cuda {version('numba-cuda')}, float64"
 
     def upload(self, host: np.ndarray, dtype: str) -> Array:
         return self._place(np.ascontiguousarray(host, dtype=self.types[dtype]))
@@ -70,6 +72,13 @@ class NumbaCudaBackend(CudaCBackend):
 
     def download(self, array: Array) -> np.ndarray:
         return array.copy_to_host()
+
+    def free_bytes(self) -> int | None:
+        if kernels.SIMULATED:
+            return None
+        device = cuda.get_current_device()
+        stack = _STACK_BYTES * device.MULTIPROCESSOR_COUNT * device.MAX_THREADS_PER_MULTIPROCESSOR
+        return max(0, cuda.current_context().get_memory_info().free - stack)
 
     def size_arguments(self, kernel: str, values: Mapping[str, Any]) -> list[int]:
         """None: numba's arrays know their shapes."""

@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,12 @@ class Timed(Backend):
             synchronize()
         self.seconds[kernel] = self.seconds.get(kernel, 0.0) + time.perf_counter() - began
         self.launches += 1
+
+    def stage(self, hosts: Mapping[str, np.ndarray]) -> Mapping[str, Array]:
+        return self.inner.stage(hosts)
+
+    def settle(self, staged: Mapping[str, Array]) -> None:
+        self.inner.settle(staged)
 
 
 @dataclass
@@ -162,12 +169,11 @@ def makers(names: Sequence[str], precisions: Sequence[str]) -> list[Callable[[],
     found: list[Callable[[], Backend]] = []
     for name in names:
         if name == "cpu":
-            found += [lambda threads=threads: backends.create("cpu", threads=threads) for threads in sorted({1, most})]
+            found += [partial(backends.create, "cpu", threads=threads) for threads in sorted({1, most})]
         elif name in ("emulate", "cupy"):
-            found += [lambda name=name, precision=precision: backends.create(name, precision)
-                      for precision in precisions]
+            found += [partial(backends.create, name, precision) for precision in precisions]
         else:
-            found.append(lambda name=name: backends.create(name))
+            found.append(partial(backends.create, name))
     return found
 
 
@@ -197,8 +203,8 @@ def threads_sweep(basin: Basin, name: str, precision: str, *, days: float = 64, 
         places = basin.parameters.sizes["unit"] if mapping == "unit" else n_tiles
         threads = 128
         while True:
-            entries.append(measure(basin, lambda mapping=mapping, threads=threads: backends.create(
-                name, precision, mapping=mapping, grid_threads=threads), days=days, repeats=repeats))
+            make = partial(backends.create, name, precision, mapping=mapping, grid_threads=threads)
+            entries.append(measure(basin, make, days=days, repeats=repeats))
             if threads >= places:
                 break
             threads *= 2

@@ -40,8 +40,8 @@ def _phi(x):
 def force_restore_step(surface, deep, radiation, latent, air_temperature, conductance, dt):
     """Integrate eqs. (6.20) and (6.21) exactly over one step under constant radiation and latent heat.
 
-    With G = radiation - latent - conductance (Ts - Ta) both equations are linear in (Ts, T2); their matrix has two real
-    negative eigenvalues (or one that is 0 when there is no conductance).
+    With G = radiation - latent - conductance (Ts - Ta), eqs. (6.22) and (6.23), both equations are linear in (Ts, T2);
+    their matrix has two real negative eigenvalues (or one that is 0 when there is no conductance).
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ class BandStep(NamedTuple):
 
 @physics
 def overland_rate(slope, manning, flow_length):
-    """sqrt(S)/(n L), m-2/3 s-1: outflow per area is this times depth^(5/3); slope 1, n s m-1/3, L m."""
+    """sqrt(S)/(n L), m-2/3 s-1: outflow per area is this times depth^(5/3), eq. (12.1); slope 1, n s m-1/3, L m."""
     return slope**0.5 / (manning * flow_length)
 
 

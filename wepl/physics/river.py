@@ -34,7 +34,7 @@ def normal_discharge(area, width, roughness):
 
 @physics
 def cell_step(storage, inflow, lateral, length, width, roughness, dt):
-    """Advance one cell through ``dt`` s; eqs. (13.2) and (13.3), implicit upwind.
+    """Advance one cell through ``dt`` s; eqs. (13.2) and (13.3), implicit upwind, which diffuses by eq. (13.4).
 
     Parameters
     ----------

@@ -262,7 +262,7 @@ def _unit_parameters(arrays: Arrays, units: xr.Dataset, options: dict[str, float
 
 
 def _network(arrays: Arrays, parameters: xr.Dataset, options: dict[str, float]) -> None:
-    """Upstream lists, levels, river cells and sub-basin parameters."""
+    """Upstream lists, levels, river cells and sub-basin parameters; the bed's area is that of eq. (11.5)."""
     ids, downstream = parameters["subbasin"].values, parameters["downstream"].values
     n = ids.size
     inside = downstream >= 0

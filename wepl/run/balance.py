@@ -2,7 +2,7 @@
 
 Water is followed from tile to tile: each budget of :data:`wepl.registry.BALANCES` is drawn at its native place, the
 hand-over between places is checked (what the columns shed is what hillslopes and reaches receive), and the sums are
-closed for each unit, each sub-basin and the basin (docs/theory, section 15):
+closed for each unit, each sub-basin and the basin (docs/theory/balance.md, eq. 15.1):
 
     P + in - E - out - change of storage = 0
 

@@ -57,7 +57,7 @@ def need(sizes: Mapping[str, int], n_route: int, types: Mapping[str, np.dtype]) 
 
 def block_steps(needed: Need, total: int, step_seconds: float, *, block_days: float | None = None,
                 free: int | None = None) -> int:
-    """Steps in a block: as asked, else what suits the host's cache and a readable progress; as many as the device holds.
+    """Steps in a block: as asked, else for 256 MB and a readable progress, and no more than the device holds.
 
     Parameters
     ----------

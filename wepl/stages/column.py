@@ -146,7 +146,7 @@ def soil_step(tile, step, first_route, n_route, dt, air, ground_heat, option, ti
 
 @physics
 def close_energy(kind, radiation, air, dt, option, store, flux):
-    """Energy terms of the step (J m-2): what is neither latent nor ground heat is sensible heat."""
+    """Energy terms of the step (J m-2): what is neither latent nor ground heat is sensible heat; eq. (15.2)."""
     latent = surface.latent_energy(air, flux)
     ground, sensible = 0.0, radiation * dt - latent
     if kind != rows.WATER and int(option[rows.ENERGY_BALANCE]) == rows.FORCE_RESTORE:

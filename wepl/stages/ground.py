@@ -32,7 +32,7 @@ def add_lateral(lateral, row, tile, first_route, part, n_parts, n_route, amount)
 
 @physics
 def is_heavy(supply, dt, option, store, soil):
-    """Whether the water that reaches the ground (m in ``dt`` s) makes this a Green-Ampt step."""
+    """Whether the water that reaches the ground (m in ``dt`` s) makes this a Green-Ampt step; eq. (2.1)."""
     rule = int(option[rows.INFILTRATION_SWITCH])
     if rule == rows.AUTOMATIC:
         rule = rows.DAILY_DEPTH if dt >= DAY else rows.RATE
@@ -48,7 +48,7 @@ def is_heavy(supply, dt, option, store, soil):
 
 @physics
 def wet_surface_step(supply, wet_rate, air, dt, capacity, store):
-    """A store without soil below: evaporation (m) and overflow (m), the wet part of the step first.
+    """A store without soil below: evaporation (m) and overflow (m), the wet part of the step first; eq. (6.12).
 
     In single precision a store may end a rounding below zero: nothing is taken from it then.
     """
@@ -77,7 +77,7 @@ def ground_draws(bare, dt, store, flux, soil, n_layers):
 
 @physics
 def spill(capacity, store, flux):
-    """What stands above the depression store runs off (m)."""
+    """What stands above the depression store runs off (m); eq. (8.7)."""
     runoff = max(0.0, store[rows.SURFACE_STORAGE] - capacity)
     store[rows.SURFACE_STORAGE] -= runoff
     flux[rows.OVERLAND_RUNOFF] += runoff

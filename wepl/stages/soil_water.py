@@ -94,7 +94,7 @@ def parts_factor(soil, n_layers, part_dt):
 
 @physics
 def _percolate(soil, n_layers, drained, limit):
-    """What of the lowest layer's drainage the ground below takes, at most ``limit`` m; the rest stays in the layer."""
+    """What of the lowest layer's drainage the ground below takes, at most ``limit`` m, the rest stays; eq. (9.6)."""
     percolation = min(drained, limit)
     soil[rows.WORK_WATER, n_layers - 1] += drained - percolation
     return percolation
@@ -169,7 +169,7 @@ def _limit(soil, n_layers):
 def redistribute_part(soil, n_layers, dt, interflow_factor, bedrock_conductivity):
     """Drainage from the top downward with interflow, diffusion, limits, for ``dt`` s; a :class:`SoilPart`.
 
-    ``interflow_factor`` m-1, ``bedrock_conductivity`` m s-1.
+    One part of eqs. (9.1) and (9.2); ``interflow_factor`` m-1, ``bedrock_conductivity`` m s-1.
     """
     interflow, passed = 0.0, 0.0
     for layer in range(n_layers):

@@ -75,7 +75,7 @@ def read_air(weather, step, unit, wet_time, dt):
 
 @physics
 def net_radiation(air, albedo):
-    """Net radiation of a surface with the given albedo, W m-2."""
+    """Net radiation of a surface with the given albedo, W m-2; eq. (3.19)."""
     return (1.0 - albedo) * air.shortwave + air.longwave_net
 
 
@@ -122,7 +122,10 @@ def root_moisture(soil, n_layers, root_depth):
 
 @physics
 def canopy(kind, share, canopy_row, air, ground_heat, dt, step, option, vegetation, store, flux, soil, n_layers):
-    """Interception and transpiration of one vegetation kind; adds its draw per layer to WORK_TRANSPIRATION (m s-1)."""
+    """Interception and transpiration of one vegetation kind; adds its draw per layer to WORK_TRANSPIRATION (m s-1).
+
+    The capacity is that of eq. (5.1).
+    """
     leaf_area = vegetation[rows.KIND_LEAF_AREA_INDEX, step, kind]
     cover = share * vegetation[rows.KIND_COVER, step, kind]
     radiation = net_radiation(air, vegetation[rows.KIND_ALBEDO, step, kind])

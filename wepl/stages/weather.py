@@ -47,7 +47,7 @@ def sky(step, unit, cell, dt, option, calendar, forcing, shortwave_given, unit_p
 @physics
 def advance_weather(unit, n_steps, dt, option, calendar, forcing, unit_cell, shortwave_given, longwave_given,
                     unit_parameter, unit_state, weather):
-    """Fill ``weather[row, step, unit]`` of one unit for ``n_steps`` of ``dt`` s; rows as in the registry."""
+    """Fill ``weather[row, step, unit]`` of one unit for ``n_steps`` of ``dt`` s; rows as in the registry, eq. (3.1)."""
     cell = unit_cell[unit]
     height = unit_parameter[rows.ELEVATION_DIFFERENCE, unit]
     pressure = atmosphere.air_pressure(unit_parameter[rows.ELEVATION, unit])

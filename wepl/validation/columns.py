@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.integrate import quad
 
 from wepl import rows
@@ -32,16 +33,17 @@ WEP_SOILS = {
 }
 
 
-def green_ampt_column(thickness: Sequence[float], conductivity: Sequence[float], suction: Sequence[float],
-                      deficit: Sequence[float]) -> np.ndarray:
+def green_ampt_column(thickness: ArrayLike, conductivity: ArrayLike, suction: ArrayLike,
+                      deficit: ArrayLike) -> np.ndarray:
     """A column that knows what Green-Ampt needs: m, m s-1, m and 1 per layer; the deficits are the event's."""
-    soil = np.zeros((rows.N_SOIL_WORK, len(thickness)))
-    soil[rows.LAYER_THICKNESS] = thickness
+    depth = np.asarray(thickness, dtype=float)
+    soil = np.zeros((rows.N_SOIL_WORK, depth.size))
+    soil[rows.LAYER_THICKNESS] = depth
     soil[rows.LAYER_CONDUCTIVITY] = conductivity
     soil[rows.FRONT_SUCTION] = suction
     soil[rows.WORK_DEFICIT] = deficit
-    soil[rows.SATURATED_WATER] = 0.5 * np.asarray(thickness)
-    soil[rows.WORK_WATER] = soil[rows.SATURATED_WATER] - soil[rows.WORK_DEFICIT] * thickness
+    soil[rows.SATURATED_WATER] = 0.5 * depth
+    soil[rows.WORK_WATER] = soil[rows.SATURATED_WATER] - soil[rows.WORK_DEFICIT] * depth
     return soil
 
 

@@ -1,4 +1,4 @@
-"""Evapotranspiration and resistances (docs/theory/evapotranspiration.md): the model's own forms, evaluated elsewhere."""
+"""Evapotranspiration (docs/theory/evapotranspiration.md): the model's own forms, evaluated elsewhere."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WEP = (RADIATION, SLOPE, GAMMA, HEAT, WEP_AIR, DEFICIT, RESISTANCE)
 FAO = (RADIATION, SLOPE, GAMMA, 2.45e6, FAO_AIR, DEFICIT, RESISTANCE)
 
 
-def transpiration(air: tuple[float, ...], canopy: float) -> float:
+def transpiration(air: tuple[float, float, float, float, float, float, float], canopy: float) -> float:
     """Penman-Monteith, mm/d."""
     return et.penman_monteith(*air, canopy) / MM_PER_DAY
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from wepl.physics import atmosphere
 from wepl.physics.constants import KELVIN, SOLAR_CONSTANT, STEFAN_BOLTZMANN
@@ -61,7 +62,7 @@ def longwave_loss(temperature: float, ratio: float) -> float:
     return -atmosphere.net_longwave(temperature, ratio) * MJ_PER_DAY * fao / own
 
 
-def _monthly(name: str, values: dict[int, tuple[float, ...]]) -> tuple[Case, ...]:
+def _monthly(name: str, values: Mapping[int, tuple[float, ...]]) -> tuple[Case, ...]:
     return tuple(Case(f"{name}, {latitude} N, 15 {month}", (day, float(latitude)), expected)
                  for latitude, year in values.items()
                  for month, day, expected in zip(MONTHS, MIDDLES, year, strict=True))
@@ -105,7 +106,6 @@ GROUPS = (
               Case("ex. 19: solar time angle, 14:30", (274, -16.25, 15.5), 0.68214555),)),
     Group(PROCESS, "MJ m-2 h-1", COMPUTED, relative(2e-6), hourly_outside, (
         Case("ex. 19: Ra, 14:00 to 15:00", (*NDIAYE, 15.5), 3.5434175),
-        Case("ex. 19: the same, printed", (*NDIAYE, 15.5), 3.543, absolute(5e-4), PRINTED),
         Case("ex. 19: Ra, 02:00 to 03:00", (*NDIAYE, 3.5), 0.0, absolute(1e-10), "night"))),
     Group(PROCESS, "MJ m-2 d-1", "Idso and Jackson 1969, evaluated", relative(1e-7), longwave_loss, (
         Case("net longwave loss, 20 degC, n/N 1", (20.0, 1.0), 6.2060565),

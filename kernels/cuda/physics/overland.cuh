@@ -14,7 +14,7 @@ struct BandStep {
     R outflow;
 };
 
-// sqrt(S)/(n L), m-2/3 s-1: outflow per area is this times depth^(5/3); slope 1, n s m-1/3, L m.
+// sqrt(S)/(n L), m-2/3 s-1: outflow per area is this times depth^(5/3), eq. (12.1); slope 1, n s m-1/3, L m.
 template <typename R>
 WEPL_FUNCTION R overland_rate(R slope, R manning, R flow_length) {
     return (wepl::pow(slope, R(0.5)) / (manning * flow_length));

@@ -30,7 +30,7 @@ WEPL_FUNCTION R normal_discharge(R area, R width, R roughness) {
     return wepl::pow((area / wepl::river::section_factor<R>(area, R(1.0), width, roughness)), (R(5.0) / R(3.0)));
 }
 
-// Advance one cell through ``dt`` s; eqs. (13.2) and (13.3), implicit upwind.
+// Advance one cell through ``dt`` s; eqs. (13.2) and (13.3), implicit upwind, which diffuses by eq. (13.4).
 template <typename R>
 WEPL_FUNCTION wepl::river::CellStep<R> cell_step(R storage, R inflow, R lateral, R length, R width, R roughness, R dt) {
     R held;

@@ -181,7 +181,7 @@ WEPL_FUNCTION Tuple2<R, int> soil_step(int tile, int step, int first_route, int 
     return Tuple2<R, int>{radiation, status};
 }
 
-// Energy terms of the step (J m-2): what is neither latent nor ground heat is sensible heat.
+// Energy terms of the step (J m-2): what is neither latent nor ground heat is sensible heat; eq. (15.2).
 template <typename R, typename option_t, typename store_t, typename flux_t>
 WEPL_FUNCTION void close_energy(int kind, R radiation, wepl::stage_surface::Air<R> air, R dt, option_t& option, store_t& store, flux_t& flux) {
     R latent;

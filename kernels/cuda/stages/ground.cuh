@@ -30,7 +30,7 @@ WEPL_FUNCTION void add_lateral(lateral_t& lateral, int row, int tile, int first_
     }
 }
 
-// Whether the water that reaches the ground (m in ``dt`` s) makes this a Green-Ampt step.
+// Whether the water that reaches the ground (m in ``dt`` s) makes this a Green-Ampt step; eq. (2.1).
 template <typename R, typename option_t, typename store_t, typename soil_t>
 WEPL_FUNCTION bool is_heavy(R supply, R dt, option_t& option, store_t& store, soil_t& soil) {
     int rule;
@@ -52,7 +52,7 @@ WEPL_FUNCTION bool is_heavy(R supply, R dt, option_t& option, store_t& store, so
     return (going_on || (supply > (soil(wepl::rows::LAYER_CONDUCTIVITY, 0) * dt)));
 }
 
-// A store without soil below: evaporation (m) and overflow (m), the wet part of the step first.
+// A store without soil below: evaporation (m) and overflow (m), the wet part of the step first; eq. (6.12).
 template <typename R, typename store_t>
 WEPL_FUNCTION Tuple2<R, R> wet_surface_step(R supply, R wet_rate, wepl::stage_surface::Air<R> air, R dt, R capacity, store_t& store) {
     R evaporation;
@@ -85,7 +85,7 @@ WEPL_FUNCTION void ground_draws(wepl::stage_surface::Demand<R> bare, R dt, store
     flux(wepl::rows::TRANSPIRATION) += draw.transpiration;
 }
 
-// What stands above the depression store runs off (m).
+// What stands above the depression store runs off (m); eq. (8.7).
 template <typename R, typename store_t, typename flux_t>
 WEPL_FUNCTION R spill(R capacity, store_t& store, flux_t& flux) {
     R runoff;

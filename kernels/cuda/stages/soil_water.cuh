@@ -101,7 +101,7 @@ WEPL_FUNCTION int parts_factor(soil_t& soil, int n_layers, R part_dt) {
     return ((fastest <= R(0.4)) ? 2 : 4);
 }
 
-// What of the lowest layer's drainage the ground below takes, at most ``limit`` m; the rest stays in the layer.
+// What of the lowest layer's drainage the ground below takes, at most ``limit`` m, the rest stays; eq. (9.6).
 template <typename R, typename soil_t>
 WEPL_FUNCTION R _percolate(soil_t& soil, int n_layers, R drained, R limit) {
     R percolation;

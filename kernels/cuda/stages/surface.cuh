@@ -52,7 +52,7 @@ WEPL_FUNCTION wepl::stage_surface::Air<R> read_air(weather_t& weather, int step,
     return wepl::stage_surface::Air<R>{weather(wepl::rows::RAIN, step, unit), weather(wepl::rows::SNOW, step, unit), weather(wepl::rows::TEMPERATURE, step, unit), weather(wepl::rows::SHORTWAVE, step, unit), weather(wepl::rows::DAYLIGHT_SHORTWAVE, step, unit), weather(wepl::rows::LONGWAVE_NET, step, unit), weather(wepl::rows::VAPOUR_PRESSURE_DEFICIT, step, unit), weather(wepl::rows::SLOPE_OF_SATURATION, step, unit), weather(wepl::rows::PSYCHROMETRIC, step, unit), weather(wepl::rows::VAPORISATION_HEAT, step, unit), weather(wepl::rows::AIR_HEAT_CAPACITY, step, unit), weather(wepl::rows::WIND, step, unit), wet_time, (dt - wet_time)};
 }
 
-// Net radiation of a surface with the given albedo, W m-2.
+// Net radiation of a surface with the given albedo, W m-2; eq. (3.19).
 template <typename R>
 WEPL_FUNCTION R net_radiation(wepl::stage_surface::Air<R> air, R albedo) {
     return (((R(1.0) - albedo) * air.shortwave) + air.longwave_net);

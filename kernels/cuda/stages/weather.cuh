@@ -64,7 +64,7 @@ WEPL_FUNCTION Tuple3<R, R, R> sky(int step, int unit, int cell, R dt, option_t& 
     return Tuple3<R, R, R>{shortwave, bright, ratio};
 }
 
-// Fill ``weather[row, step, unit]`` of one unit for ``n_steps`` of ``dt`` s; rows as in the registry.
+// Fill ``weather[row, step, unit]`` of one unit for ``n_steps`` of ``dt`` s; rows as in the registry, eq. (3.1).
 template <typename R, typename option_t, typename calendar_t, typename forcing_t, typename unit_cell_t, typename unit_parameter_t, typename unit_state_t, typename weather_t>
 WEPL_FUNCTION void advance_weather(int unit, int n_steps, R dt, option_t& option, calendar_t& calendar, forcing_t& forcing, unit_cell_t& unit_cell, int shortwave_given, int longwave_given, unit_parameter_t& unit_parameter, unit_state_t& unit_state, weather_t& weather) {
     int cell;
