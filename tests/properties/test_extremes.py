@@ -114,17 +114,20 @@ def test_no_rain_on_dry_ground(backend, step):
 @pytest.mark.parametrize("content", ["saturated_water_content", "wilting_point", "residual_water_content"])
 @STEPS
 def test_any_start(backend, step, content):
-    """From saturation and from the wilting point: at first there is runoff at once, or no transpiration."""
-    data = basin(weather(short(step), step), step=step, land=ONE_SOIL, bands=2)
+    """From saturation water leaves at once; at the wilting point and below plants take nothing until it rains."""
+    forcing, day = weather(short(step), step), slice(0, round(DAY / step))
+    forcing["precipitation"][day] = 0.0
+    data = basin(forcing, step=step, land=ONE_SOIL, bands=2)
     data["initial_soil_moisture"] = data[content]
-    finished = simulate(data, backend, record=("transpiration", "interflow", "overland_runoff", "percolation"))
+    finished = simulate(data, backend, record=("transpiration", "interflow", "percolation"))
     check_sound(finished)
-    first = {name: values[0] for name, values in finished.record.items()}
+    first = finished.record["transpiration"][day]
     if content == "saturated_water_content":
-        assert first["interflow"].min() > 0.0 and first["percolation"].min() > 0.0
+        assert first.max() > 0.0
+        assert finished.record["interflow"][0].min() > 0.0 and finished.record["percolation"][0].min() > 0.0
     else:
-        dry = finished.record["transpiration"][: 1 if step == DAY else 24]
-        assert dry.max() == 0.0 or data["precipitation"].values[0, 0] > 0.0
+        assert first.max() == 0.0
+        assert finished.volume("infiltration") > 0.0
 
 
 def test_level_ground(backend):
@@ -170,13 +173,10 @@ def test_any_soil_column(backend, step, layers, thickness, conductivity):
                  saturated_conductivity=conductivity)
     finished = simulate(data, backend, FORCE_RESTORE)
     check_sound(finished)
-    seconds = finished.basin.clock.n_steps * step
-    infiltrated = float(finished.total("infiltration")[0])
     if conductivity == 1e-12:
-        # Green-Ampt below eq. (8.4): at most what suction and gravity draw into the driest soil, sqrt(2 k A t) + k t.
-        drawn = math.sqrt(2.0 * conductivity * 0.43 * (layers * thickness + 0.0889) * seconds) + conductivity * seconds
-        assert infiltrated <= drawn * finished.basin.clock.n_steps
-        assert finished.volume("overland_runoff") > 0.4 * finished.rain
+        # A day's Green-Ampt front, sqrt(2 k A t) with A of 15 mm (suction 89 mm, deficit 0.17), draws in 0.05 mm.
+        assert 0.0 < finished.volume("infiltration") < 0.02 * finished.volume("ground_supply")
+        assert finished.volume("overland_runoff") > 0.0
     elif layers * thickness > 1.0:
         assert finished.volume("overland_runoff") == 0.0
 
@@ -242,7 +242,7 @@ def closes_or_is_refused(backend, options: Mapping[str, float], step: float, see
     return finished
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, database=None)
+@settings(max_examples=20, deadline=None, derandomize=True, database=None)
 @given(options=st.fixed_dictionaries({name: ends_of(name) for name in MULTIPLIERS}), seed=st.integers(0, 1000),
        step=st.sampled_from([DAY, HOUR]))
 def test_any_multipliers(backend, options, seed, step):
@@ -250,7 +250,7 @@ def test_any_multipliers(backend, options, seed, step):
     assert closes_or_is_refused(backend, options, step, seed) is not None
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, database=None)
+@settings(max_examples=20, deadline=None, derandomize=True, database=None)
 @given(options=st.fixed_dictionaries({}, optional={name: ends_of(name) for name in OPTIONS if name not in NOT_DRAWN}),
        seed=st.integers(0, 1000), step=st.sampled_from([DAY, HOUR]))
 def test_any_options(backend, options, seed, step):

@@ -74,7 +74,8 @@ def test_constant_days_at_any_resolution(backend, depth, texture, energy):
     There the ground heat that evaporation reckons with is that of the step's start, eq. (6.24): with force-restore
     evapotranspiration is held to 10 %.
     """
-    daily = weather(120, depth=depth) | {"air_temperature": np.full(120, 12.0), "longwave_radiation": np.full(120, 320.0)}
+    steady = {"air_temperature": np.full(120, 12.0), "longwave_radiation": np.full(120, 320.0)}
+    daily = weather(120, depth=depth) | steady
     hourly = finer(daily, HOUR)
     even = coarser(hourly, 6)
 

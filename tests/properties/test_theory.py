@@ -6,7 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
+
+from wepl import registry
+from wepl.basin.vegetation import KINDS
+from wepl.registry import document
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -15,7 +18,7 @@ SOURCES = sorted((ROOT / "wepl").rglob("*.py"))
 TEXT = {path: path.read_text(encoding="utf-8") for path in (*PAGES, *SOURCES)}
 _NUMBER = r"\(?\d+\.\d+\)?"
 # "eq. (4.2)", "eqs. 4.1 to 4.4", "eqs. (7.4) and (7.5)"; FAO-56 numbers its equations without a point.
-_CITATION = re.compile(rf"\beqs?\.\s+{_NUMBER}(?:(?:,\s+|\s+and\s+|\s+to\s+){_NUMBER})*")
+_CITATION = re.compile(rf"\b[Ee]qs?\.\s+{_NUMBER}(?:(?:,\s+|\s+and\s+|\s+to\s+){_NUMBER})*")
 
 
 def place(number: str) -> tuple[int, int]:
@@ -51,7 +54,7 @@ def test_citations_are_read():
     assert cited_in("eq. (4.1), Snow") == {(4, 1)}
     assert cited_in("see eqs. 3.1 to 3.3; FAO-56 eq. 35") == {(3, 1), (3, 2), (3, 3)}
     assert cited_in("eqs. (9.4) and (10.1)") == {(9, 4), (10, 1)}
-    assert cited_in("eq. (2.2) and\n    (2.3)") == {(2, 2), (2, 3)}
+    assert cited_in("Eq. (2.2) and\n    (2.3)") == {(2, 2), (2, 3)}
 
 
 def test_every_equation_has_one_number():
@@ -94,17 +97,9 @@ def test_a_page_names_the_tests_that_prove_it(page):
         assert proof, f"{page.name} has no line 'Proved by ...'"
 
 
-def pages_of(entry) -> list[str]:
-    """Files of a navigation entry of mkdocs.yml."""
-    if isinstance(entry, str):
-        return [entry]
-    values = entry.values() if isinstance(entry, dict) else entry
-    return [page for value in values for page in pages_of(value)]
-
-
 def test_every_page_is_in_the_navigation():
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    listed = pages_of(yaml.safe_load(text)["nav"])
+    listed = re.findall(r"[\w/-]+\.md", text[text.index("\nnav:"):])
     assert len(listed) == len(set(listed))
     assert set(listed) == {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
 
@@ -124,3 +119,31 @@ def test_display_equations_stand_alone(path):
                 assert line.endswith("$$"), f"line {number + 1}: text after $$"
                 assert number + 1 == len(lines) or lines[number + 1] == "", f"line {number + 1}: no blank line after $$"
     assert not inside, "an opening $$ is never closed"
+
+
+def rows_of(page: Path) -> list[list[str]]:
+    """Cells of all table rows of a page."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+
+
+def test_every_default_stands_with_the_parameters():
+    """theory/parameters.md lists each default of the registry once, in the unit of files."""
+    given = {row[0].strip("`"): row[1] for row in rows_of(DOCS / "theory" / "parameters.md") if row[0].startswith("`")}
+    entries = [*registry.of_kind("parameter"), *registry.of_kind("option")]
+    assert given == {entry.name: document._default(entry) for entry in entries if entry.default is not None}
+
+
+def test_units_of_the_parameters():
+    for row in rows_of(DOCS / "theory" / "parameters.md"):
+        if row[0].startswith("`") and len(row) == 4:
+            assert row[2] == registry.variable(row[0].strip("`")).file_units, row[0]
+
+
+def test_vegetation_kinds_of_the_parameters():
+    """Albedo, resistance, PARc, roots, Manning, depressions and degree-day factor of the built-in kinds."""
+    names = [kind.name for kind in KINDS]
+    given = {row[0]: [float(cell) for cell in row[1:]]
+             for row in rows_of(DOCS / "theory" / "parameters.md") if row[0] in names}
+    assert given == {kind.name: [kind.albedo, kind.resistance, kind.radiation, kind.root_depth, kind.manning,
+                                 kind.depression, kind.degree_day] for kind in KINDS}

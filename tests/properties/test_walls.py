@@ -54,8 +54,11 @@ def test_the_sources_are_found():
 def test_only_backends_know_the_gpu():
     # The kernels of numba.cuda are Python, so their module is the one beside the backends that imports it.
     strangers = {name for name in importers("cupy", "cupyx", "numba.cuda", "cuda") if
-                 not name.startswith("wepl/backends/") and name != "kernels/numba_cuda.py"}
+                 not name.startswith("wepl/backends/") and name not in ("kernels/numba_cuda.py", "kernels/compile.py")}
     assert not strangers
+    # NVRTC compiles for a GPU but needs none.
+    assert {name for path in SOURCES if place(path) == "kernels/compile.py" for name in imports(path)
+            if name.split(".")[0] == "cuda"} == {"cuda.bindings", "cuda.bindings.nvrtc"}
     assert importers("wepl.kernels.numba_cuda") == {"wepl/backends/numba_cuda.py"}
 
 

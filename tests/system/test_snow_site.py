@@ -17,8 +17,6 @@ from towers import col_de_porte, col_de_porte_snow, col_de_porte_weather, simula
 
 GONE = 5.0  # mm
 FOREST = "evergreen_needleleaf_forest"
-TOO_FAST = pytest.mark.xfail(strict=True, reason="4.5 mm K-1 d-1 is above the mean of open sites, 3.5 (Kuusisto 1980), "
-                                                 "and the site melts at 2.5 (docs/towers.md)")
 
 
 def _melt_out(swe: pd.Series) -> pd.Timestamp:
@@ -91,14 +89,12 @@ def test_needleleaf_factor(pack, step):
     assert abs(snow.error) <= 10.0
 
 
-@TOO_FAST
 @pytest.mark.parametrize("step", ["1h", "1D"])
 @pytest.mark.parametrize("land", ["grass", "bare"])
 def test_open_ground_melt_out(pack, land, step):
     assert abs(pack(land, step).melt_out) <= 14
 
 
-@TOO_FAST
 @pytest.mark.parametrize("land", ["grass", "bare"])
 def test_open_ground_peak(pack, land):
     assert abs(pack(land, "1h").error) <= 20.0

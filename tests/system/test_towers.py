@@ -34,8 +34,6 @@ UNCLOSED = 20.0  # %
 FIRST_SCORED = "2005-01-01"
 LEAST_DAYS = 15  # measured days that make a month
 SENSOR_STEP = 0.01  # m3 m-3, resolution of the soil moisture record
-NO_DRAINAGE = pytest.mark.xfail(strict=True, reason="a heavy day ends as its storm left the layers: nothing drains in "
-                                                    "the hours after the rain (docs/towers.md)")
 
 
 @pytest.fixture(scope="module")
@@ -184,13 +182,11 @@ def test_grass_soil_moisture_follows(moisture):
     assert all(model > 0.5 for model, _ in moisture.values())
 
 
-@NO_DRAINAGE
 def test_grass_soil_moisture_beats_the_rain_gauge(moisture):
     """A soil model must know more of soil moisture than the rain alone."""
     assert all(model > index for model, index in moisture.values())
 
 
-@NO_DRAINAGE
 def test_day_ends_as_its_hours_end(record, tmp_path_factory):
     """The same storms as days and as hours leave the same soil moisture, to half of what the sensor resolves."""
     weather = kendall_weather(record).loc["2006":"2008"]

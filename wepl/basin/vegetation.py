@@ -3,7 +3,7 @@
 Leaf area, cover and height follow the seasonal ranges of MODIS-IGBP classes as tabulated for the Noah land model (Chen
 and Dudhia 2001), with a humid subtropical growing season; double-cropped rice after Jiangxi's crop calendar. Albedo,
 resistance, roughness, depression store: docs/theory, section 16 of the parameter list. Root depth: Canadell et al. 1996
-scaled to the soil columns in use.
+scaled to the soil columns in use. Degree-day factors: open ground 3.5, forest 2.5 to 3.5 (Kuusisto 1980).
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ KINDS = (
          2.5),
     Kind("deciduous_forest", (0.6, 5.0), (0.40, 0.90), (15.0, 15.0), 1.8, 0.13, 175.0, 30.0, 0.40, 10.0, 3.5),
     Kind("mixed_forest", (2.2, 5.0), (0.65, 0.90), (14.0, 14.0), 1.7, 0.13, 175.0, 30.0, 0.40, 10.0, 3.0),
-    Kind("shrub", (1.0, 3.0), (0.50, 0.70), (1.2, 1.2), 1.2, 0.18, 150.0, 60.0, 0.30, 8.0, 4.0),
-    Kind("grass", (0.6, 2.9), (0.50, 0.85), (0.10, 0.35), 0.7, 0.21, 100.0, 100.0, 0.25, 8.0, 4.5),
-    Kind("dry_crop", (0.4, 4.0), (0.25, 0.85), (0.10, 1.00), 0.9, 0.20, 70.0, 100.0, 0.15, 8.0, 4.5),
-    Kind("paddy", (0.2, 4.5), (0.10, 0.90), (0.05, 0.80), 0.5, 0.15, 60.0, 100.0, 0.08, 60.0, 4.5, "paddy"),
-    Kind("orchard", (2.4, 3.6), (0.60, 0.75), (3.0, 3.0), 1.3, 0.16, 130.0, 60.0, 0.20, 8.0, 4.0),
+    Kind("shrub", (1.0, 3.0), (0.50, 0.70), (1.2, 1.2), 1.2, 0.18, 150.0, 60.0, 0.30, 8.0, 3.5),
+    Kind("grass", (0.6, 2.9), (0.50, 0.85), (0.10, 0.35), 0.7, 0.21, 100.0, 100.0, 0.25, 8.0, 3.5),
+    Kind("dry_crop", (0.4, 4.0), (0.25, 0.85), (0.10, 1.00), 0.9, 0.20, 70.0, 100.0, 0.15, 8.0, 3.5),
+    Kind("paddy", (0.2, 4.5), (0.10, 0.90), (0.05, 0.80), 0.5, 0.15, 60.0, 100.0, 0.08, 60.0, 3.5, "paddy"),
+    Kind("orchard", (2.4, 3.6), (0.60, 0.75), (3.0, 3.0), 1.3, 0.16, 130.0, 60.0, 0.20, 8.0, 3.5),
 )
 NAMES = tuple(kind.name for kind in KINDS)
 

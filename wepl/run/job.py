@@ -305,6 +305,29 @@ class Job:
             label = self.clock.label(at + problem[2])
             parameters = self.basin.parameters
             model.raise_problem(parameters["unit"].values, parameters["subbasin"].values, label)
+        wrong = model.out_of_range()
+        if wrong is not None:
+            entry, place, value = wrong
+            low, high = entry.valid
+            raise NumericalError(f"{entry.name} ({entry.long_name}) is {value:g} {entry.units} "
+                                 f"{self._where(entry, place)} in the block from {self.clock.label(at)}, outside "
+                                 f"{low:g} to {high:g}: look at the parameters and forcing of this place; no result "
+                                 "was written")
+
+    def _where(self, entry: registry.Variable, place: tuple[int, ...]) -> str:
+        """Words for a place of a state array."""
+        parameters, arrays = self.basin.parameters, self.arrays
+        last = place[-1]
+        layer = f", soil layer {place[0] + 1}" if len(place) > 1 else ""
+        if entry.dims[-1] == "tile":
+            index = arrays.values["tile_index"][:, last]
+            unit = parameters["unit"].values[arrays.unit_order[arrays.unit_of_tile[last]]]
+            return f"in the {registry.LAND_CLASSES[index[2]]} tile of unit {unit}{layer}"
+        if entry.dims[-1] == "unit":
+            return f"in unit {parameters['unit'].values[arrays.unit_order[last]]}"
+        if entry.dims[-1] == "river_cell":
+            last = int(np.searchsorted(arrays.values["cell_start"], last, side="right")) - 1
+        return f"in sub-basin {parameters['subbasin'].values[last]}"
 
     def _writer(self, model: Model, compression: Compression) -> ResultWriter:
         from wepl.run.writer import ResultWriter

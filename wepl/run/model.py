@@ -19,6 +19,8 @@ _STATES = ("tile_state", "soil_state", "unit_state", "subbasin_state", "river_st
 _TOTALS = ("tile_flux", "subbasin_flux")
 # Rounding of one step relative to the water in the column, by precision: some tens of operations.
 _STEP_CLOSURE = {"float64": 1e-12, "mixed": 1e-5, "float32": 1e-5}
+# A storage may end a rounding of its sums below zero (m, and m3 in rivers).
+_SLACK = 1e-6
 _PROBLEMS = {
     rows.NOT_FINITE: "a value is not finite",
     rows.NOT_CONVERGED: "an iteration did not converge",
@@ -136,6 +138,19 @@ class Model:
             return None
         step_number, stage, place, code = min(found)
         return stage, place, step_number, code
+
+    def out_of_range(self) -> tuple[registry.Variable, tuple[int, ...], float] | None:
+        """The first state that lies outside its registry range after the last block: entry, place and value."""
+        for array in _STATES:
+            host = self.backend.download(self.values[array])
+            for row, entry in enumerate(registry.layout(array)):
+                low, high = entry.valid
+                values = host[row]
+                if values.size and not (values.min() >= low - _SLACK and values.max() <= high):
+                    bad = ~((values >= low - _SLACK) & (values <= high))
+                    place = tuple(int(index[0]) for index in np.nonzero(bad))
+                    return entry, place, float(values[place])
+        return None
 
     def state(self) -> dict[str, np.ndarray]:
         """Every restart variable of the registry by name, float64 on the host."""

@@ -123,6 +123,18 @@ def light_part(supply, dt, bare, interflow_factor, bedrock_conductivity, store, 
 
 
 @physics
+def begin_or_end_event(wet, store, soil, n_layers):
+    """A Green-Ampt event begins with the deficits of this moment, and ends when neither rain nor ponding is left."""
+    if wet and store[rows.EVENT_ACTIVE] == 0.0:
+        infiltration.begin_event(soil, n_layers)
+        store[rows.EVENT_ACTIVE] = 1.0
+        store[rows.EVENT_INFILTRATION] = 0.0
+    if not wet:
+        store[rows.EVENT_ACTIVE] = 0.0
+        store[rows.EVENT_INFILTRATION] = 0.0
+
+
+@physics
 def ground_step(tile, first_route, n_route, dt, supply, bare, option, tile_parameter, store, flux, soil, n_layers,
                 lateral):
     """Infiltration, soil water and runoff of one step under ``supply`` m at the ground. Status code."""
@@ -131,15 +143,9 @@ def ground_step(tile, first_route, n_route, dt, supply, bare, option, tile_param
     capacity = tile_parameter[rows.DEPRESSION_CAPACITY, tile]
     daily = dt >= DAY
     heavy = is_heavy(supply, dt, option, store, soil)
-    if heavy and store[rows.EVENT_ACTIVE] == 0.0:
-        infiltration.begin_event(soil, n_layers)
-        store[rows.EVENT_ACTIVE] = 1.0
-        store[rows.EVENT_INFILTRATION] = 0.0
     if heavy:
         n_parts = max(1, int(math.ceil(dt / HOUR)))
     else:
-        store[rows.EVENT_ACTIVE] = 0.0
-        store[rows.EVENT_INFILTRATION] = 0.0
         n_parts = int(option[rows.SOIL_PARTS])
         if n_parts < 0:
             n_parts = -n_parts * soil_water.parts_factor(soil, n_layers, -dt / n_parts)
@@ -147,9 +153,13 @@ def ground_step(tile, first_route, n_route, dt, supply, bare, option, tile_param
     status = rows.OK
     for part in range(n_parts):
         rain = supply / n_parts
-        if heavy:
-            if daily:
-                rain = storm_depth(supply, part * part_dt, (part + 1) * part_dt)
+        wet = heavy
+        if heavy and daily:
+            # The hours of a heavy day without rain and ponding belong to soil water, as they do on hourly input.
+            rain = storm_depth(supply, part * part_dt, (part + 1) * part_dt)
+            wet = rain > 0.0 or store[rows.SURFACE_STORAGE] > _PONDED
+        begin_or_end_event(wet, store, soil, n_layers)
+        if wet:
             below, converged = heavy_part(rain, part_dt, bare, interflow_factor, bedrock_conductivity, store, flux,
                                          soil, n_layers)
             if not converged:
@@ -162,6 +172,5 @@ def ground_step(tile, first_route, n_route, dt, supply, bare, option, tile_param
         add_lateral(lateral, rows.TO_REACH, tile, first_route, part, n_parts, n_route, below.interflow)
         add_lateral(lateral, rows.TO_AQUIFER, tile, first_route, part, n_parts, n_route, below.percolation)
     if daily:
-        store[rows.EVENT_ACTIVE] = 0.0
-        store[rows.EVENT_INFILTRATION] = 0.0
+        begin_or_end_event(False, store, soil, n_layers)
     return status

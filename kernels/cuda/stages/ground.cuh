@@ -142,6 +142,20 @@ WEPL_FUNCTION wepl::stage_soil_water::SoilPart<R> light_part(R supply, R dt, wep
     return below;
 }
 
+// A Green-Ampt event begins with the deficits of this moment, and ends when neither rain nor ponding is left.
+template <typename R, typename store_t, typename soil_t>
+WEPL_FUNCTION void begin_or_end_event(R wet, store_t& store, soil_t& soil, int n_layers) {
+    if ((wet && (store(wepl::rows::EVENT_ACTIVE) == R(0.0)))) {
+        wepl::stage_infiltration::begin_event<R>(soil, n_layers);
+        store(wepl::rows::EVENT_ACTIVE) = R(1.0);
+        store(wepl::rows::EVENT_INFILTRATION) = R(0.0);
+    }
+    if (!(wet)) {
+        store(wepl::rows::EVENT_ACTIVE) = R(0.0);
+        store(wepl::rows::EVENT_INFILTRATION) = R(0.0);
+    }
+}
+
 // Infiltration, soil water and runoff of one step under ``supply`` m at the ground. Status code.
 template <typename R, typename option_t, typename tile_parameter_t, typename store_t, typename flux_t, typename soil_t, typename lateral_t>
 WEPL_FUNCTION int ground_step(int tile, int first_route, int n_route, R dt, R supply, wepl::stage_surface::Demand<R> bare, option_t& option, tile_parameter_t& tile_parameter, store_t& store, flux_t& flux, soil_t& soil, int n_layers, lateral_t& lateral) {
@@ -154,6 +168,7 @@ WEPL_FUNCTION int ground_step(int tile, int first_route, int n_route, R dt, R su
     R part_dt;
     int status;
     R rain;
+    bool wet;
     wepl::stage_soil_water::SoilPart<R> below;
     bool converged;
     R runoff;
@@ -162,16 +177,9 @@ WEPL_FUNCTION int ground_step(int tile, int first_route, int n_route, R dt, R su
     capacity = tile_parameter(wepl::rows::DEPRESSION_CAPACITY, tile);
     daily = (dt >= R(wepl::constants::DAY));
     heavy = wepl::stage_ground::is_heavy<R>(supply, dt, option, store, soil);
-    if ((heavy && (store(wepl::rows::EVENT_ACTIVE) == R(0.0)))) {
-        wepl::stage_infiltration::begin_event<R>(soil, n_layers);
-        store(wepl::rows::EVENT_ACTIVE) = R(1.0);
-        store(wepl::rows::EVENT_INFILTRATION) = R(0.0);
-    }
     if (heavy) {
         n_parts = wepl::max(1, int(wepl::ceil((dt / R(wepl::constants::HOUR)))));
     } else {
-        store(wepl::rows::EVENT_ACTIVE) = R(0.0);
-        store(wepl::rows::EVENT_INFILTRATION) = R(0.0);
         n_parts = int(option(wepl::rows::SOIL_PARTS));
         if ((n_parts < 0)) {
             n_parts = ((-n_parts) * wepl::stage_soil_water::parts_factor<R>(soil, n_layers, ((-dt) / R(n_parts))));
@@ -181,10 +189,13 @@ WEPL_FUNCTION int ground_step(int tile, int first_route, int n_route, R dt, R su
     status = wepl::rows::OK;
     for (int part = 0; part < n_parts; ++part) {
         rain = (supply / R(n_parts));
-        if (heavy) {
-            if (daily) {
-                rain = wepl::rain_pattern::storm_depth<R>(supply, (R(part) * part_dt), (R((part + 1)) * part_dt));
-            }
+        wet = heavy;
+        if ((heavy && daily)) {
+            rain = wepl::rain_pattern::storm_depth<R>(supply, (R(part) * part_dt), (R((part + 1)) * part_dt));
+            wet = ((rain > R(0.0)) || (store(wepl::rows::SURFACE_STORAGE) > R(wepl::stage_ground::_PONDED)));
+        }
+        wepl::stage_ground::begin_or_end_event<R>(R(wet), store, soil, n_layers);
+        if (wet) {
             const Tuple2<wepl::stage_soil_water::SoilPart<R>, bool> parts_1 = wepl::stage_ground::heavy_part<R>(rain, part_dt, bare, interflow_factor, bedrock_conductivity, store, flux, soil, n_layers);
             below = parts_1.v0;
             converged = parts_1.v1;
@@ -200,8 +211,7 @@ WEPL_FUNCTION int ground_step(int tile, int first_route, int n_route, R dt, R su
         wepl::stage_ground::add_lateral<R>(lateral, wepl::rows::TO_AQUIFER, tile, first_route, part, n_parts, n_route, below.percolation);
     }
     if (daily) {
-        store(wepl::rows::EVENT_ACTIVE) = R(0.0);
-        store(wepl::rows::EVENT_INFILTRATION) = R(0.0);
+        wepl::stage_ground::begin_or_end_event<R>(R(false), store, soil, n_layers);
     }
     return status;
 }
