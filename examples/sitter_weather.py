@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 # The record is the mean of the catchment; its elevation is that of the outline's cells.
-PLACE = {"lon": 9.42, "lat": 47.28, "elevation": 1251}
+PLACE = {"lon": 9.42, "lat": 47.28, "elevation": 1250}
 # FAO-56 eq. 48: the dew point is near the night's minimum, here about 4 K below the daily mean.
 DEW_POINT_DEPRESSION = 4.0
 # FAO-56 chapter 3: 2 m/s at 2 m where no wind is measured.
@@ -27,7 +27,7 @@ def write_estimates(folder: Path) -> None:
                           "dew point [degC]": (weather["temperature_degC"] - DEW_POINT_DEPRESSION).round(2),
                           "wind [m s-1]": WIND_SPEED})
     table.to_csv(folder / "estimates.csv", index=False)
-    pd.DataFrame([{"id": name, **PLACE} for name in ("meteo", "estimates")]).to_csv(folder / "stations.csv", index=False)
+    pd.DataFrame([{"id": "meteo", **PLACE}]).to_csv(folder / "stations.csv", index=False)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """All backends are one model: the sample, and random basins of 1, 3 and 12 soil layers, daily and hourly.
 
-Tolerances: docs/architecture.md (float64 1e-9 of mean flow and storages, mixed and float32 1e-3, closure 1e-9 and 1e-6).
+Tolerances: docs/architecture.md: float64 1e-9, mixed and float32 1e-3, closure 1e-9 and 1e-6.
 """
 
 from __future__ import annotations

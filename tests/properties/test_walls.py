@@ -98,7 +98,8 @@ def test_every_library_is_declared():
     extra = requirements(setup["options.extras_require"]["prep"])
     undeclared = set()
     for path in SOURCES:
-        if place(path).startswith("wepl/backends/"):
+        # Modules that say themselves what GPU libraries they miss.
+        if place(path).startswith("wepl/backends/") or place(path) == "kernels/compile.py":
             continue
         for name in imports(path):
             top = name.split(".")[0]
