@@ -36,9 +36,12 @@ def write_maps(data: Path, folder: Path) -> None:
                                width=values.shape[1], count=1, dtype="float32", crs=CRS, transform=corner) as target:
                 target.write(values, 1)
     with xr.open_dataset(data / "Cance_forcing_descriptors.nc", decode_timedelta=False) as source:
-        rain = xr.Dataset({"rain": (("time", "y", "x"), source["prcp"].values,
+        # An hour of 19 December 2014 is missing; it gets the mean of its neighbours.
+        times = pd.date_range(source["time"].values[0], source["time"].values[-1], freq="1h")
+        depth = source["prcp"].interp(time=times).values.astype(np.float32)
+        rain = xr.Dataset({"rain": (("time", "y", "x"), depth,
                                     {"units": "mm", "long_name": "precipitation in the step"})},
-                          coords={"time": source["time"].values,
+                          coords={"time": times,
                                   "y": ("y", source["y"].values, _axis("y")),
                                   "x": ("x", source["x"].values, _axis("x"))})
         with rasterio.Env():
@@ -46,7 +49,7 @@ def write_maps(data: Path, folder: Path) -> None:
                                    "lambert_conformal_conic"})
         rain["rain"].attrs["grid_mapping"] = "crs"
         rain.to_netcdf(folder / "rain.nc", encoding={"rain": {"zlib": True}})
-        climate(pd.DatetimeIndex(source["time"].values)).to_csv(folder / "climate.csv", index=False)
+        climate(times).to_csv(folder / "climate.csv", index=False)
     pd.DataFrame([{"id": "climate", **PLACE}]).to_csv(folder / "stations.csv", index=False)
 
 

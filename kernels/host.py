@@ -38,8 +38,10 @@ def _version(path: str) -> str:
 
 
 @cache
-def library(precision: str, n_layers: int) -> ctypes.CDLL:
+def library(precision: str, n_layers: int, counted: bool = False) -> ctypes.CDLL:
     """The kernels as a shared library, built unless it is in the cache.
+
+    With ``counted`` arithmetic is done by numbers that count it (``kernels/cuda/counted.h``), in double precision.
 
     Raises
     ------
@@ -50,7 +52,10 @@ def library(precision: str, n_layers: int) -> ctypes.CDLL:
     if path is None:
         raise BackendError("the emulate backend compiles the CUDA C sources for the CPU and found no C++ compiler: "
                            "install g++ or clang++, or name one in CXX")
-    macros = [f"-D{name}={value}" for name, value in sources.defines(precision, n_layers).items()]
+    defines = sources.defines(precision, n_layers)
+    if counted:
+        defines |= {"WEPL_COUNT": "1", "WEPL_REAL": "wepl::Counted", "WEPL_STORE": "wepl::Counted"}
+    macros = [f"-D{name}={value}" for name, value in defines.items()]
     key = hashlib.sha256(repr((sources.digest(), sources.host_program(), _FLAGS, macros, _version(path))).encode())
     target = _folder() / f"wepl-{key.hexdigest()[:16]}.so"
     if not target.exists():

@@ -13,6 +13,7 @@ from wepl.kernels.translate_expressions import Expressions
 from wepl.kernels.translate_language import (
     ARRAY,
     BOOL,
+    BOOLEANS,
     INT,
     INTEGERS,
     OPERATORS,
@@ -84,7 +85,7 @@ class Body(Expressions):
             return self._struct(getattr(importlib.import_module(f"wepl.stages.{stage}"), struct))
         if name in INTEGERS:
             return INT
-        return BOOL if name == "ponded" else REAL
+        return BOOL if name in BOOLEANS else REAL
 
     def _put(self, line: str) -> None:
         self._lines.append("    " * self._depth + line)

@@ -13,6 +13,7 @@ INTEGERS = frozenset("""
     tile step layer n_layers unit cell reach route first last part n_parts n_route n_routes n_steps row kind which
     first_route canopy_row subbasin shortwave_given longwave_given place code source target item turn
 """.split())
+BOOLEANS = frozenset({"ponded", "wet"})
 INTEGER_ARRAYS = frozenset("""
     tile_index record_index status tile_start tile_list unit_start upstream_start upstream_list cell_start unit_cell
     level_start level_list

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,8 +20,8 @@ from wepl import __version__
 from wepl.errors import WeplError
 
 # The packages of the extras cuda13 and cuda12 in setup.cfg.
-PACKAGES = {13: ("cupy-cuda13x", "numba-cuda", "nvidia-cuda-nvrtc"),
-            12: ("cupy-cuda12x", "numba-cuda", "nvidia-cuda-nvrtc-cu12")}
+PACKAGES = {13: ("cupy-cuda13x", "numba-cuda[cu13]", "nvidia-cuda-nvrtc"),
+            12: ("cupy-cuda12x", "numba-cuda[cu12]", "nvidia-cuda-nvrtc-cu12")}
 # First driver of each CUDA version; CUDA 13 left out the GPUs before Turing.
 _FIRST_DRIVER = {13: 580, 12: 525}
 _FIRST_CAPABILITY = {13: 7.5, 12: 5.0}
@@ -72,7 +73,8 @@ def _cores() -> int:
 
 
 def _pip(*packages: str) -> str:
-    return f"{sys.executable} -m pip install {' '.join(packages)}"
+    # Some shells read brackets as a pattern.
+    return f"{sys.executable} -m pip install {' '.join(shlex.quote(package) for package in packages)}"
 
 
 def _compiler() -> Finding:

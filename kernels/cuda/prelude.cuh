@@ -18,6 +18,13 @@
 #error "N_LAYERS, the number of soil layers, is given when a kernel is compiled"
 #endif
 
+#ifdef WEPL_COUNT
+#include "counted.h"
+#define WEPL_ACCESS ++wepl::operations[wepl::ACCESS];
+#else
+#define WEPL_ACCESS
+#endif
+
 namespace wepl {
 
 using size = long long;
@@ -26,7 +33,7 @@ template <typename T>
 struct View1 {
     T* data;
     int n0;
-    WEPL_FUNCTION_MEMBER T& operator()(int i) const { return data[i]; }
+    WEPL_FUNCTION_MEMBER T& operator()(int i) const { WEPL_ACCESS return data[i]; }
     WEPL_FUNCTION_MEMBER int size() const { return n0; }
     WEPL_FUNCTION_MEMBER int shape(int) const { return n0; }
 };
@@ -35,7 +42,7 @@ template <typename T>
 struct View2 {
     T* data;
     int n0, n1;
-    WEPL_FUNCTION_MEMBER T& operator()(int i, int j) const { return data[wepl::size(i) * n1 + j]; }
+    WEPL_FUNCTION_MEMBER T& operator()(int i, int j) const { WEPL_ACCESS return data[wepl::size(i) * n1 + j]; }
     WEPL_FUNCTION_MEMBER int shape(int axis) const { return axis == 0 ? n0 : n1; }
 };
 
@@ -44,6 +51,7 @@ struct View3 {
     T* data;
     int n0, n1, n2;
     WEPL_FUNCTION_MEMBER T& operator()(int i, int j, int k) const {
+        WEPL_ACCESS
         return data[(wepl::size(i) * n1 + j) * n2 + k];
     }
     WEPL_FUNCTION_MEMBER int shape(int axis) const { return axis == 0 ? n0 : (axis == 1 ? n1 : n2); }

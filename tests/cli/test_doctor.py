@@ -61,13 +61,13 @@ def test_an_empty_machine_with_a_new_gpu(machine):
     findings = machine(H100, {})
     assert findings["GPU"].found == "NVIDIA H100 80GB HBM3, compute capability 9.0, 81559 MiB"
     assert findings["NVIDIA driver"].found == "580.65.06"
-    assert findings["CuPy"].advice == f"{sys.executable} -m pip install cupy-cuda13x numba-cuda nvidia-cuda-nvrtc"
+    assert findings["CuPy"].advice == f"{sys.executable} -m pip install cupy-cuda13x 'numba-cuda[cu13]' nvidia-cuda-nvrtc"
     assert findings["NVRTC"].advice == f"{sys.executable} -m pip install nvidia-cuda-nvrtc"
 
 
 def test_an_old_driver_gets_the_packages_of_cuda_12(machine):
     findings = machine("NVIDIA A100-SXM4-40GB, 535.104.05, 8.0, 40960 MiB\n", {})
-    assert findings["CuPy"].advice.endswith("pip install cupy-cuda12x numba-cuda nvidia-cuda-nvrtc-cu12")
+    assert findings["CuPy"].advice.endswith("pip install cupy-cuda12x 'numba-cuda[cu12]' nvidia-cuda-nvrtc-cu12")
 
 
 def test_volta_gets_the_packages_of_cuda_12(machine):
@@ -86,7 +86,7 @@ def test_a_driver_before_cuda_12_must_be_updated(machine):
 def test_the_wheel_for_another_cuda_is_exchanged(machine):
     advice = machine(V100, {"cupy-cuda13x": "14.2.0"})["CuPy"].advice
     assert "pip uninstall -y cupy-cuda13x && " in advice
-    assert advice.endswith("pip install cupy-cuda12x numba-cuda nvidia-cuda-nvrtc-cu12")
+    assert advice.endswith("pip install cupy-cuda12x 'numba-cuda[cu12]' nvidia-cuda-nvrtc-cu12")
 
 
 def test_the_wheel_for_cuda_12_runs_on_a_new_driver(machine):

@@ -40,8 +40,11 @@ class EmulateBackend(CudaCBackend):
     def free_bytes(self) -> int | None:
         return self.memory
 
+    def _library(self, n_layers: int) -> ctypes.CDLL:
+        return host.library(self.precision, n_layers)
+
     def run_grid(self, kernel: str, threads: int, arguments: list[Any], n_layers: int) -> None:
-        function = getattr(host.library(self.precision, n_layers), f"run_{kernel}")
+        function = getattr(self._library(n_layers), f"run_{kernel}")
         function.restype = None
         real = _REALS[self.precision]
         given: list[Any] = [ctypes.c_int(threads)]

@@ -144,7 +144,7 @@ WEPL_FUNCTION wepl::stage_soil_water::SoilPart<R> light_part(R supply, R dt, wep
 
 // A Green-Ampt event begins with the deficits of this moment, and ends when neither rain nor ponding is left.
 template <typename R, typename store_t, typename soil_t>
-WEPL_FUNCTION void begin_or_end_event(R wet, store_t& store, soil_t& soil, int n_layers) {
+WEPL_FUNCTION void begin_or_end_event(bool wet, store_t& store, soil_t& soil, int n_layers) {
     if ((wet && (store(wepl::rows::EVENT_ACTIVE) == R(0.0)))) {
         wepl::stage_infiltration::begin_event<R>(soil, n_layers);
         store(wepl::rows::EVENT_ACTIVE) = R(1.0);
@@ -194,7 +194,7 @@ WEPL_FUNCTION int ground_step(int tile, int first_route, int n_route, R dt, R su
             rain = wepl::rain_pattern::storm_depth<R>(supply, (R(part) * part_dt), (R((part + 1)) * part_dt));
             wet = ((rain > R(0.0)) || (store(wepl::rows::SURFACE_STORAGE) > R(wepl::stage_ground::_PONDED)));
         }
-        wepl::stage_ground::begin_or_end_event<R>(R(wet), store, soil, n_layers);
+        wepl::stage_ground::begin_or_end_event<R>(wet, store, soil, n_layers);
         if (wet) {
             const Tuple2<wepl::stage_soil_water::SoilPart<R>, bool> parts_1 = wepl::stage_ground::heavy_part<R>(rain, part_dt, bare, interflow_factor, bedrock_conductivity, store, flux, soil, n_layers);
             below = parts_1.v0;
@@ -211,7 +211,7 @@ WEPL_FUNCTION int ground_step(int tile, int first_route, int n_route, R dt, R su
         wepl::stage_ground::add_lateral<R>(lateral, wepl::rows::TO_AQUIFER, tile, first_route, part, n_parts, n_route, below.percolation);
     }
     if (daily) {
-        wepl::stage_ground::begin_or_end_event<R>(R(false), store, soil, n_layers);
+        wepl::stage_ground::begin_or_end_event<R>(false, store, soil, n_layers);
     }
     return status;
 }

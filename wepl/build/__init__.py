@@ -1,0 +1,1 @@
+"""From maps and stations to a basin file: terrain, land, soil and forcing of a catchment."""
