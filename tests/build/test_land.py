@@ -37,14 +37,14 @@ def test_areas_agree_with_exactextract(tmp_path):
     codes = np.random.default_rng(2).integers(1, 6, (30, 30)).astype(np.int16)
     path = write_raster(tmp_path / "land.tif", codes, LEFT - 33.0, TOP + 77.0, 143.0)
     place = terrain()
-    features = [{"type": "Feature", "geometry": shape, "properties": {"id": int(value)}}
+    features = [{"type": "Feature", "geometry": shape, "properties": {"unit": int(value)}}
                 for shape, value in shapes(place.unit_map, transform=place.transform)]
-    rows = extract.exact_extract(str(path), features, ["unique", "frac"], include_cols=["id"])
+    rows = extract.exact_extract(str(path), features, ["unique", "frac"], include_cols=["unit"])
     found = overlay.class_areas(path, place)
     for row in rows:
         facts = row["properties"]
         expected = dict(zip(facts["unique"], facts["frac"], strict=True))
-        for code, share in zip(found.codes, found.share[facts["id"] - 1], strict=True):
+        for code, share in zip(found.codes, found.share[facts["unit"] - 1], strict=True):
             # exactextract keeps coverage of cells in single precision.
             assert share == pytest.approx(expected.get(int(code), 0.0), abs=1e-6)
 

@@ -61,7 +61,8 @@ def test_an_empty_machine_with_a_new_gpu(machine):
     findings = machine(H100, {})
     assert findings["GPU"].found == "NVIDIA H100 80GB HBM3, compute capability 9.0, 81559 MiB"
     assert findings["NVIDIA driver"].found == "580.65.06"
-    assert findings["CuPy"].advice == f"{sys.executable} -m pip install cupy-cuda13x 'numba-cuda[cu13]' nvidia-cuda-nvrtc"
+    assert findings["CuPy"].advice == (f"{sys.executable} -m pip install cupy-cuda13x 'numba-cuda[cu13]' "
+                                       "nvidia-cuda-nvrtc")
     assert findings["NVRTC"].advice == f"{sys.executable} -m pip install nvidia-cuda-nvrtc"
 
 

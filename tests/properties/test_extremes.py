@@ -293,8 +293,6 @@ def test_drizzle_below_any_measure(backend, land):
     check_sound(finished)
 
 
-@pytest.mark.xfail(strict=True, reason="a roughness length at or above the wind's height is accepted: the aerodynamic "
-                                       "resistance is then 0 or negative and force-restore temperatures are not finite")
 @pytest.mark.parametrize("options", [{"wind_height": 0.5, "soil_roughness": 0.5},
                                      {"wind_height": 0.5, "soil_roughness": 1.0},
                                      {"wind_height": 0.5, "water_roughness": 1.0}])
@@ -303,8 +301,6 @@ def test_a_roughness_above_the_wind_is_refused(backend, options):
         simulate(basin(weather(20)), backend, options | FORCE_RESTORE)
 
 
-@pytest.mark.xfail(strict=True, reason="air below -237.3 degC (eq. 3.2 has its pole there) is accepted where the lapse "
-                                       "rate carries it to a unit far above its cell")
 def test_air_carried_below_absolute_zero_is_refused(backend):
     """0.05 K m-1 over 6,000 m."""
     with pytest.raises(InputError, match="temperature_lapse_rate"):

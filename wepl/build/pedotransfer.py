@@ -16,6 +16,8 @@ DEFAULT_ORGANIC_MATTER = 2.5
 # Saxton and Rawls (2006) fitted soils of up to 60 % clay and 8 % organic matter.
 _MOST_CLAY, _MOST_ORGANIC = 60.0, 8.0
 _FIELD_CAPACITY_KPA, _WILTING_KPA = 33.0, 1500.0
+# In the corners of the texture triangle, for which it was not fitted, the water contents are kept apart by this.
+_LEAST_CONTENT = 0.02
 _WILTING_CM = 15000.0
 # Of the model's retention curve: 100 cm in soils that conduct more than 1 m a day, 330 cm in others.
 _COARSE_CM, _FINE_CM, _COARSE_CONDUCTIVITY = 100.0, 330.0, 1.0 / 86400.0
@@ -70,6 +72,9 @@ def saxton_rawls_2006(sand: np.ndarray, clay: np.ndarray, organic: np.ndarray) -
     first = 0.278 * s + 0.034 * c + 0.022 * om - 0.018 * s * om - 0.027 * c * om - 0.584 * s * c + 0.078
     above_capacity = first + (0.636 * first - 0.107)
     saturated = capacity + above_capacity - 0.097 * s + 0.043
+    wilting = np.maximum(wilting, _LEAST_CONTENT)
+    capacity = np.maximum(capacity, wilting + _LEAST_CONTENT)
+    saturated = np.maximum(saturated, capacity + _LEAST_CONTENT)
     slope = (np.log(capacity) - np.log(wilting)) / (np.log(_WILTING_KPA) - np.log(_FIELD_CAPACITY_KPA))
     conductivity = 1930.0 * (saturated - capacity) ** (3.0 - slope)  # mm h-1
     return _result(sand, clay, saturated, capacity, wilting, conductivity * 1e-3 / 3600.0,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _STEPS_PER_METRE = 1024.0
 _LOWEST, _HIGHEST = -500.0, 9000.0  # valid range of unit_elevation, m
 _MARGIN_CELLS = 3
+_MOST_CELLS = 2**31 - 1  # cells are numbered in int32
 # Beyond this width a UTM zone stretches areas by more than 0.5 per cent.
 _WIDEST_UTM_DEGREES = 8.0
 _LARGEST_STRETCH = 0.02
@@ -79,6 +80,9 @@ def read_grid(name: str, folder: Path, crs: Any, resolution: float = 0.0, outlin
         with rasterio.open(path) as source:
             own = _own_crs(source, path, crs)
             window = _window(source, own, outline, folder, path)
+            if window.width * window.height > _MOST_CELLS:
+                raise InputError(f"{path}: {window.width} x {window.height} cells are too many: clip it by an outline "
+                                 "or give a coarser raster")
             values = _read(source, window)
             transform = source.window_transform(window)
     except RasterioIOError as error:
@@ -258,6 +262,9 @@ def _on_grid(grid: Grid, target: CRS, resolution: float, path: str) -> Grid:
         transform, n_columns, n_rows = calculate_default_transform(grid.crs, target, columns, rows, west, south, east,
                                                                    north, resolution=size)
         shape = (n_rows, n_columns)
+    if shape[0] * shape[1] > _MOST_CELLS:
+        raise InputError(f"{path}: at {size:g} m the grid has {shape[0]} x {shape[1]} cells, too many: give a coarser "
+                         "resolution")
     if min(shape) < 2:
         raise InputError(f"{path}: at {size:g} m the grid has {shape[0]} x {shape[1]} cells: give a finer resolution")
     values = np.full(shape, np.nan, np.float32)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 WATER_CLASS, SOIL_CLASS, IRRIGATED_CLASS, NON_IRRIGATED_CLASS, IMPERVIOUS_CLASS = range(5)
 _COARSE_SUCTION_CM = 100.0
+_LARGEST_LAPSE = 100.0  # K between a cell and a unit: more is a mistake, and nears the pole of eq. (3.2)
 _FINE_SUCTION_CM = 330.0
 _COARSE_CONDUCTIVITY = 1.0 / 86400.0  # m s-1: sand, loamy sand and sandy loam of Carsel and Parrish lie above 1 m/d
 
@@ -61,6 +62,10 @@ def option_array(options: dict[str, float], step_seconds: float) -> np.ndarray:
         option[rows.SOIL_PARTS] = -max(1, round(4 * step_seconds / 86400))
     option[rows.ROUTING_STEP] = routing_step(options, step_seconds)
     height = options["wind_height"]
+    for name in ("soil_roughness", "water_roughness"):
+        if options[name] >= height:
+            raise InputError(f"{name} is {options[name]:g} m, not below wind_height, {height:g} m: the log profile of "
+                             "the wind needs a height above the roughness")
     option[rows.SOIL_AERODYNAMIC_FACTOR] = aerodynamic_factor_surface(options["soil_roughness"], height)
     option[rows.WATER_AERODYNAMIC_FACTOR] = aerodynamic_factor_surface(options["water_roughness"], height)
     return option
@@ -254,6 +259,12 @@ def _unit_parameters(arrays: Arrays, units: xr.Dataset, options: dict[str, float
     values[rows.AREA] = units["unit_area"].values
     values[rows.ELEVATION] = units["unit_elevation"].values
     values[rows.ELEVATION_DIFFERENCE] = values[rows.ELEVATION] - cell_elevation
+    warmer = np.abs(options["temperature_lapse_rate"] * values[rows.ELEVATION_DIFFERENCE])
+    if warmer.max() > _LARGEST_LAPSE:
+        worst = int(np.argmax(warmer))
+        raise InputError(f"temperature_lapse_rate {options['temperature_lapse_rate']:g} K m-1 changes the air of unit "
+                         f"{units['unit'].values[worst]} by {warmer[worst]:.0f} K over "
+                         f"{values[rows.ELEVATION_DIFFERENCE, worst]:.0f} m: correct it, or the elevations")
     values[rows.LATITUDE] = np.radians(units["unit_latitude"].values)
     if "unit_longitude" in units:
         values[rows.LONGITUDE] = np.radians(units["unit_longitude"].values)
