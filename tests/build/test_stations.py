@@ -75,9 +75,9 @@ def test_a_daily_basin_from_five_tables(tmp_path):
     facts = build_forcing(forcing(stations=_weather(tmp_path)), terrain(), tmp_path, target)
     np.testing.assert_array_equal(facts.cells, [1, 2, 3])
     np.testing.assert_array_equal(facts.unit_cell, [1, 2, 3])
-    # All stations agree, so every cell has their value; single precision in the file.
+    # All stations agree, so every cell has their value; the table has six digits.
     np.testing.assert_allclose(_built(target, "precipitation"), np.repeat(RAIN[:, None], 3, 1), rtol=1e-6)
-    np.testing.assert_allclose(_built(target, "air_temperature"), np.repeat(WARMTH[:, None], 3, 1), rtol=1e-6)
+    np.testing.assert_allclose(_built(target, "air_temperature"), np.repeat(WARMTH[:, None], 3, 1), rtol=1e-5)
     np.testing.assert_allclose(_built(target, "sunshine_duration"), 6.0, rtol=1e-6)
     np.testing.assert_allclose(_built(target, "relative_humidity"), 70.0, rtol=1e-6)
     with netCDF4.Dataset(target) as file:
@@ -454,5 +454,17 @@ def test_humidity_and_wind_made_from_other_columns(tmp_path):
     np.testing.assert_allclose(_built(tmp_path / "out.nc", "air_temperature")[:, 0], WARMTH, rtol=1e-5)
     expected = 100.0 * humidity.from_dew_point(WARMTH - 5.0, WARMTH)
     np.testing.assert_allclose(_built(tmp_path / "out.nc", "relative_humidity")[:, 0], expected, rtol=1e-4)
-    # Half of the daylight of early January at 29 N, 10.2 h (numbers of FAO-56's formulas).
-    np.testing.assert_allclose(_built(tmp_path / "out.nc", "sunshine_duration"), 5.1, atol=0.1)
+    # Half of the daylight of 1 and 15 January at 29 N: 10.2 and 10.4 h by FAO-56's formulas.
+    np.testing.assert_allclose(_built(tmp_path / "out.nc", "sunshine_duration")[[0, 14], 0], [5.1, 5.2], atol=0.05)
+
+
+def test_unused_columns_and_coordinates_do_no_harm(tmp_path):
+    """A long table that carries the places of its stations itself."""
+    lines = ["date,station,x,y,elevation,P"]
+    for day in DAYS:
+        lines += [f"{day},A,{LEFT},{TOP},5,1.5", f"{day},B,{RIGHT},{BOTTOM},7,2.5"]
+    (tmp_path / "long.csv").write_text("\n".join(lines), encoding="utf-8")
+    records, place, places, _ = _read([table(file="long.csv", variable="precipitation", unit="mm/d", station="station")],
+                                      tmp_path)
+    assert places.elevation[place["B"]] == 7.0
+    np.testing.assert_allclose(records["precipitation"].values[0] * 86400e3, [1.5, 2.5], rtol=1e-6)

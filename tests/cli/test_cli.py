@@ -22,7 +22,8 @@ from wepl.cli import app
 
 OPTIONS = {
     "run": {"--output", "-o", "--backend", "--precision", "--threads", "--start", "--end", "--block-days",
-            "--variables", "--set", "--from-state", "--save-state", "--compression", "--quiet", "--debug"},
+            "--variables", "--set", "--from-state", "--save-state", "--checkpoint", "--resume",
+            "--spinup", "--compression", "--quiet", "--debug"},
     "check": {"--debug"},
     "info": {"--debug"},
     "synth": {"--units", "--years", "--start", "--step", "--seed", "--output", "-o", "--quiet", "--debug"},
@@ -100,7 +101,7 @@ def test_help_loads_nothing_heavy():
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
-@pytest.mark.parametrize("arguments", [(), ("walk",), ("run",), ("run", "a.nc", "--speed", "9"), ("synth",),
+@pytest.mark.parametrize("arguments", [(), ("walk",), ("run", "a.nc", "--speed", "9"), ("synth",),
                                        ("run", "a.nc", "--threads", "many"), ("compare", "a.nc")])
 def test_wrong_usage(arguments):
     done = invoke(*arguments)
@@ -115,7 +116,7 @@ def test_run_hands_over_every_option(monkeypatch):
                   "--start", "2010-01-01", "--end", "2010-02-01T06:00", "--block-days", 2.5, "--variables",
                   "runoff, interflow,", "--variables", "baseflow", "--set", "rs_max=4000", "--set",
                   "infiltration_switch = never", "--from-state", "a.nc", "--save-state", "b.nc", "--compression",
-                  "zlib", "--quiet")
+                  "zlib", "--checkpoint", 30, "--spinup", 1, "--quiet")
     assert (done.exit_code, done.output) == (0, "")
     assert given == {
         "basin": Path("basin.nc"), "output": Path("out.nc"), "backend": "cpu", "precision": "float64", "threads": 2,
@@ -123,6 +124,7 @@ def test_run_hands_over_every_option(monkeypatch):
         "variables": ["runoff", "interflow", "baseflow"],
         "options": {"rs_max": "4000", "infiltration_switch": "never"},
         "from_state": Path("a.nc"), "save_state": Path("b.nc"), "compression": "zlib", "quiet": True,
+        "checkpoint": 30.0, "spinup": 1,
     }
 
 
@@ -132,7 +134,12 @@ def test_run_without_options_takes_the_defaults_of_the_function(monkeypatch):
     assert invoke("run", "basin.nc").exit_code == 0
     assert given == dict(output=None, backend="auto", precision="float64", threads=None, start=None, end=None,
                          block_days=None, variables=[], options={}, from_state=None, save_state=None,
-                         compression="zstd", quiet=False)
+                         compression="zstd", quiet=False, checkpoint=365.0, spinup=0)
+
+
+def test_run_of_nothing_and_of_too_much():
+    assert "give a basin file, or --resume" in invoke("run").stderr
+    assert "leave BASIN.nc out" in invoke("run", "basin.nc", "--resume", "out.nc").stderr
 
 
 @pytest.mark.parametrize("text", ["rs_max", "=3", "rs_max=", "  =  "])
@@ -259,7 +266,7 @@ _HEEDS_SIGNALS = ("import signal; signal.signal(signal.SIGINT, signal.default_in
 @pytest.mark.parametrize("sent, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_stopped_run_leaves_no_file(hourly_basin, tmp_path, result, sent, status):
     # ``result`` has compiled the model, so the run is in its block loop soon after its file appears.
-    arguments = ["run", str(hourly_basin), "-o", "out.nc", "--block-days", "0.1"]
+    arguments = ["run", str(hourly_basin), "-o", "out.nc", "--block-days", "0.1", "--checkpoint", "0"]
     process = subprocess.Popen([sys.executable, "-c", _HEEDS_SIGNALS, *arguments], cwd=tmp_path,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 300

@@ -6,12 +6,14 @@ mapping by unit is compiled for the oldest and the newest architecture and one b
 
 from __future__ import annotations
 
+from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 from wepl.kernels import compile as nvrtc
 from wepl.kernels import sources
 
+from wepl.bench import resources
 from wepl.errors import BackendError
 
 PRECISIONS = ("float64", "mixed", "float32")
@@ -113,3 +115,31 @@ def test_instructions_are_told_apart(instruction, kind):
 def test_directives_and_labels_are_no_instructions():
     text = "\t.reg .f32 %f<4>;\n$L__BB0_4:\n// add.f32 %f1, %f2, %f3;\n\t.local .align 8 .b8 depot[16];\n}\n"
     assert not nvrtc.instruction_counts(text)
+
+
+def row(registers: int, architecture: str = "sm_90") -> resources.Row:
+    return resources.Row("river", "float64", architecture, nvrtc.Resources(registers, 0, 0, 0), Counter(fp64=3))
+
+
+@pytest.mark.parametrize("registers, architecture, share", [
+    # 65536 registers in warps of 32 threads, given out by 256; NVIDIA's occupancy tables.
+    (189, "sm_90", 256 / 2048), (128, "sm_90", 512 / 2048), (64, "sm_80", 1024 / 2048), (32, "sm_90", 1.0),
+    (128, "sm_86", 512 / 1536), (40, "sm_75", 1.0),
+])
+def test_occupancy(registers, architecture, share):
+    assert row(registers, architecture).occupancy == pytest.approx(share)
+
+
+def test_the_page_has_a_line_for_each_compilation():
+    rows = list(resources.measure(("river",), ("mixed", "float32"), ("sm_75", "sm_90")))
+    assert [(row.precision, row.architecture) for row in rows] == [
+        ("mixed", "sm_75"), ("mixed", "sm_90"), ("float32", "sm_75"), ("float32", "sm_90")]
+    text = resources.document(rows, "NVRTC 13.0")
+    assert text.count("| river |") == 4 + 2
+    assert f"| river | mixed | sm_90 | {rows[1].resources.registers} |" in text
+
+
+def test_bytes_of_a_step():
+    """Twelve rows of weather, seven of vegetation, three of lateral flow; the river's two of inflow, four of series."""
+    assert resources.step_bytes("column", "float64") == 8 * (12 + 7 + 3)
+    assert resources.step_bytes("river", "mixed") == 4 * (2 + 4)

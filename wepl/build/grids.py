@@ -211,7 +211,7 @@ def _series(variable: Variable, kind: str, grid: Grid, notes: list[str]) -> Seri
         raise InputError(f"{piece.path}: the step of {variable.name} is {step} s: it must divide a day")
     amount = is_amount(variable.quantity, variable.units)
     running = kind == "accumulated" and amount
-    if kind == "auto" and amount and step < DAY:
+    if kind == "auto" and amount and step < DAY and piece.offset is None:
         running = _is_running(variable, grid)
         if running:
             notes.append(f"{variable.name}: read as sums since 00 UTC")
@@ -219,8 +219,8 @@ def _series(variable: Variable, kind: str, grid: Grid, notes: list[str]) -> Seri
     if running or (piece.offset is None and kind != "instantaneous" and variable.step_type in ("accum", "avg")):
         shift = -step
     elif piece.offset is None and step == DAY:
-        # A day's value stamped at noon stands for its day.
-        shift = -((piece.start + zone) % DAY) if (piece.start % DAY) else 0
+        # A day's value may be stamped at noon, or where the zone's day begins.
+        shift = zone if piece.start % DAY and (piece.start + zone) % DAY == 0 else -(piece.start % DAY)
     skipped = 0
     if running and (piece.start - step) % DAY:
         skipped = 1

@@ -143,9 +143,8 @@ def _from_d8(config: Any, gauge_rule: Any, folder: Path) -> _Ground:
     if config.accumulation is not None:
         given = raster.read_like(config.accumulation, folder, grid)
         terrain_flow.check_accumulation(flow, given, outlets, config.accumulation)
-    slope = np.full(flow.shape, np.nan, np.float32)
-    if config.slope is not None:
-        slope = raster.read_like(config.slope, folder, grid)
+    slope = (np.full(grid.values.shape, np.nan, np.float32) if config.slope is None
+             else raster.read_like(config.slope, folder, grid))
     flow, small, outlets, part = terrain_flow.crop(flow, grid, outlets)
     slope = slope[part].ravel()
     if config.slope is not None:

@@ -71,11 +71,11 @@ def snap_gauges(gauges: list[Any], rule: Any, flow: Flow, grid: Grid, given_crs:
     cells, moved, faults = [], [], []
     for gauge in gauges:
         try:
-            cell, distance = _snap(gauge, rule, flow, grid, given_crs, threshold_cells)
+            found, distance = _snap(gauge, rule, flow, grid, given_crs, threshold_cells)
         except InputError as error:
             faults.append(str(error))
             continue
-        cells.append(cell)
+        cells.append(found)
         moved.append(distance)
     if faults:
         raise InputError("\n".join(faults))
