@@ -120,8 +120,8 @@ def test_own_table_with_decimal_commas_crlf_and_no_data(tmp_path):
     codes[:10] = 8
     codes[10:12] = 9
     path = write_raster(tmp_path / "forêt.tif", codes)
-    (tmp_path / "légende.csv").write_bytes("code;kind;share\r\n7;Mixed forest;0,25\r\n7;grass;0,75\r\n8;water;1\r\n"
-                                           "9;missing;1\r\n".encode())
+    (tmp_path / "légende.csv").write_bytes(b"code;kind;share\r\n7;Mixed forest;0,25\r\n7;grass;0,75\r\n8;water;1\r\n"
+                                           b"9;missing;1\r\n")
     values = land_parameters(land(map=path.name, classes="légende.csv"), terrain(), tmp_path)
     # Rows 0-9 water, 10-11 without data, 12-39 mixed: in unit 1, 10 of 38 rows are water.
     assert values["land_fraction"][0, CLASS["water"]] == pytest.approx(10 / 38)

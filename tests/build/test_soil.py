@@ -16,8 +16,8 @@ from wepl.errors import InputError
 # saturation, %v; saturated conductivity, mm h-1.
 TABLE_3 = {
     "sand": (88, 5, 5, 10, 46, 108.1), "loamy sand": (80, 5, 5, 12, 46, 96.7),
-    "sandy loam": (65, 10, 8, 18, 45, 50.3), "loam": (40, 20, 14, 28, 46, 15.5), "silt loam": (20, 15, 11, 31, 48, 16.1),
-    "silt": (10, 5, 6, 30, 48, 22.0), "sandy clay loam": (60, 25, 17, 27, 43, 11.3),
+    "sandy loam": (65, 10, 8, 18, 45, 50.3), "loam": (40, 20, 14, 28, 46, 15.5),
+    "silt loam": (20, 15, 11, 31, 48, 16.1), "silt": (10, 5, 6, 30, 48, 22.0), "sandy clay loam": (60, 25, 17, 27, 43, 11.3),
     "clay loam": (30, 35, 22, 36, 48, 4.3), "silty clay loam": (10, 35, 22, 38, 51, 5.7),
     "silty clay": (10, 45, 27, 41, 52, 3.7), "sandy clay": (50, 40, 25, 36, 44, 1.4), "clay": (25, 50, 30, 42, 50, 1.1)}
 
@@ -111,8 +111,9 @@ def test_table_of_grains_with_shares(tmp_path):
 def _grains(folder, sand, silt, clay, dtype=np.float32, **more):
     names = {}
     for name, value in (("sand", sand), ("silt", silt), ("clay", clay)):
-        names[name] = [write_raster(folder / f"{name}{depth}.tif", np.full((SIZE, SIZE), each, dtype=dtype), **more).name
-                       for depth, each in enumerate(value)]
+        fields = [np.full((SIZE, SIZE), each, dtype=dtype) for each in value]
+        names[name] = [write_raster(folder / f"{name}{depth}.tif", field, **more).name
+                       for depth, field in enumerate(fields)]
     return names
 
 

@@ -49,8 +49,9 @@ def _wide(folder: Path, name: str, values: np.ndarray, stations: str = "ABC", da
 def _weather(folder: Path, **changed) -> list:
     """Five tables of the same three stations."""
     place = _coordinates(folder)
-    values = {"precipitation": (RAIN, "mm"), "air_temperature": (WARMTH, "degC"), "relative_humidity": (
-        np.full(20, 70.0), "%"), "wind_speed": (np.full(20, 2.0), "m s-1"), "sunshine_duration": (np.full(20, 6.0), "h")}
+    values = {"precipitation": (RAIN, "mm"), "air_temperature": (WARMTH, "degC"),
+              "relative_humidity": (np.full(20, 70.0), "%"), "wind_speed": (np.full(20, 2.0), "m s-1"),
+              "sunshine_duration": (np.full(20, 6.0), "h")}
     entries = []
     for name, (series, unit) in values.items():
         cells = changed.get(name, series)
@@ -152,7 +153,8 @@ def test_long_table_unicode_names_unit_column_and_repeated_rows(tmp_path):
 def test_one_file_per_station_with_units_in_the_names(tmp_path):
     for station, shift in (("A", 0.0), ("B", 1.0)):
         rows = [f"{day},{rain},{warm + shift:.3f},-9999" for day, rain, warm in zip(DAYS, RAIN, WARMTH, strict=True)]
-        (tmp_path / f"{station}.csv").write_text("\n".join(["date,P [mm],T (degC),wind [m/s]", *rows]), encoding="utf-8")
+        text = "\n".join(["date,P [mm],T (degC),wind [m/s]", *rows])
+        (tmp_path / f"{station}.csv").write_text(text, encoding="utf-8")
     entry = table(file="[AB].csv", columns={"precipitation": "P [mm]", "air_temperature": "T (degC)",
                                             "wind_speed": "wind [m/s]"}, coordinates=_coordinates(tmp_path))
     records, *_ = _read([entry], tmp_path)
@@ -200,7 +202,8 @@ def test_times_that_cannot_be_told(written, message):
         clock.parse_times(written, Path("t.csv"), "date")
 
 
-@pytest.mark.parametrize(("text", "seconds"), [("UTC", 0), ("UTC+8", 28800), ("+05:30", 19800), ("-3", -10800), ("Z", 0)])
+@pytest.mark.parametrize(("text", "seconds"), [("UTC", 0), ("UTC+8", 28800), ("+05:30", 19800), ("-3", -10800),
+                                               ("Z", 0)])
 def test_time_zones(text, seconds):
     assert clock.zone_seconds(text) == seconds
 
@@ -257,11 +260,13 @@ def test_days_are_held_over_hours_but_not_the_sun(tmp_path):
     _wide(tmp_path, "sun.csv", np.full(48, 200.0), days=hours)
     entries[4] = table(file="sun.csv", variable="shortwave_radiation", unit="W m-2", coordinates="stations.csv")
     build_forcing(forcing(stations=entries, step="1h"), terrain(), tmp_path, tmp_path / "out.nc")
-    np.testing.assert_allclose(_built(tmp_path / "out.nc", "air_temperature")[:, 0], np.repeat(WARMTH[:2], 24), rtol=1e-5)
+    warmth = _built(tmp_path / "out.nc", "air_temperature")[:, 0]
+    np.testing.assert_allclose(warmth, np.repeat(WARMTH[:2], 24), rtol=1e-5)
 
 
 def test_different_values_for_one_day_are_refused(tmp_path):
-    (tmp_path / "p.csv").write_text("date,A\n2010-01-01,1\n2010-01-02,2\n2010-01-02,3\n2010-01-03,1\n", encoding="utf-8")
+    text = "date,A\n2010-01-01,1\n2010-01-02,2\n2010-01-02,3\n2010-01-03,1\n"
+    (tmp_path / "p.csv").write_text(text, encoding="utf-8")
     entry = table(file="p.csv", variable="precipitation", unit="mm", coordinates=_coordinates(tmp_path))
     with pytest.raises(InputError, match=r"station A has different values for the same time, 1 times \(2010-01-02\)"):
         _read([entry], tmp_path)
@@ -320,7 +325,7 @@ def test_units_that_are_missing_or_wrong(tmp_path):
 def test_missing_variables_are_named_with_ways_to_make_them(tmp_path):
     entries = _weather(tmp_path)[:2]
     with pytest.raises(InputError, match="relative_humidity, wind_speed, shortwave_radiation or sunshine_duration are "
-                                         "given by no station or grid; relative_humidity can be made from dew_point and"):
+                                         "given by no station or grid; relative_humidity can be made from dew_point"):
         build_forcing(forcing(stations=entries), terrain(), tmp_path, tmp_path / "out.nc")
     assert not (tmp_path / "out.nc").exists()
 
@@ -329,7 +334,7 @@ def test_gaps_are_refused_unless_asked_for(tmp_path):
     rain = np.repeat(RAIN[:, None], 3, axis=1)
     rain[4:6, 1] = np.nan
     entries = _weather(tmp_path, precipitation=rain)
-    with pytest.raises(InputError, match="precipitation is missing 2 times at 1 of 3 stations, first at B on 2010-01-05"):
+    with pytest.raises(InputError, match="missing 2 times at 1 of 3 stations, first at B on 2010-01-05"):
         build_forcing(forcing(stations=entries), terrain(), tmp_path, tmp_path / "out.nc")
     facts = build_forcing(forcing(stations=entries, gaps="neighbours"), terrain(), tmp_path, tmp_path / "out.nc")
     np.testing.assert_allclose(_built(tmp_path / "out.nc", "precipitation")[:, 0], RAIN, rtol=1e-6)
@@ -464,7 +469,7 @@ def test_unused_columns_and_coordinates_do_no_harm(tmp_path):
     for day in DAYS:
         lines += [f"{day},A,{LEFT},{TOP},5,1.5", f"{day},B,{RIGHT},{BOTTOM},7,2.5"]
     (tmp_path / "long.csv").write_text("\n".join(lines), encoding="utf-8")
-    records, place, places, _ = _read([table(file="long.csv", variable="precipitation", unit="mm/d", station="station")],
-                                      tmp_path)
+    entry = table(file="long.csv", variable="precipitation", unit="mm/d", station="station")
+    records, place, places, _ = _read([entry], tmp_path)
     assert places.elevation[place["B"]] == 7.0
     np.testing.assert_allclose(records["precipitation"].values[0] * 86400e3, [1.5, 2.5], rtol=1e-6)

@@ -24,6 +24,7 @@ OPTIONS = {
     "run": {"--output", "-o", "--backend", "--precision", "--threads", "--start", "--end", "--block-days",
             "--variables", "--set", "--from-state", "--save-state", "--checkpoint", "--resume",
             "--spinup", "--compression", "--quiet", "--debug"},
+    "build": {"--output", "-o", "--dry-run", "--plots", "--quiet", "--debug"},
     "check": {"--debug"},
     "info": {"--debug"},
     "synth": {"--units", "--years", "--start", "--step", "--seed", "--output", "-o", "--quiet", "--debug"},

@@ -34,7 +34,7 @@ def basin(built):
 
 
 def test_areas(basin):
-    """3 % at the outlet as the issue asks; at the others what whole cells of 1 km2 allow."""
+    """3 % at the outlet; at the others what the cells of 1 km2 along the divide allow."""
     found = gauge_areas(basin)
     assert found["V3524010"] == pytest.approx(381.7, rel=0.03)
     assert found["V3515010"] == pytest.approx(107.0, abs=3.0)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # What a number under [parameters] replaces in the terrain, so that land, soil and forcing see it too.
 _UNIT_COLUMNS = {"unit_elevation": "elevation_m", "unit_slope": "slope", "unit_flow_length": "flow_length_m"}
 _REACH_COLUMNS = {"reach_length": "reach_length_m", "reach_slope": "reach_slope", "reach_width": "reach_width_m"}
+_MOST_LINES = 12
 
 
 @dataclass(frozen=True)
@@ -81,8 +82,6 @@ def build(toml: str | Path, output: str | Path | None, dry_run: bool = False, pl
         unfinished = temporary_path(target) if target is not None else Path(scratch) / "basin.nc"
         try:
             return _build(config, text, Path(toml), target, unfinished, None if plots is None else Path(plots))
-        except OSError as error:
-            raise write_failure(target or unfinished, error) from error
         finally:
             unfinished.unlink(missing_ok=True)
 
@@ -119,13 +118,16 @@ def _build(config: Config, text: str, toml: Path, target: Path | None, unfinishe
               **soil_parameters(config.soil, terrain, folder, notes)}
     static = _static(config, terrain, values)
     _check_static(static, toml)
-    facts = build_forcing(config.forcing, terrain, folder, unfinished)
-    notes += facts.notes
-    static.values["unit_cell"] = np.asarray(facts.unit_cell, dtype=np.int64)
-    static.values["cell"] = np.asarray(facts.cells, dtype=np.int64)
-    static.values.setdefault("cell_elevation", np.asarray(facts.cell_elevation, dtype=float))
-    with LOCK:
-        _append(unfinished, static, config, text, toml)
+    try:
+        facts = build_forcing(config.forcing, terrain, folder, unfinished)
+        notes += facts.notes
+        static.values["unit_cell"] = np.asarray(facts.unit_cell, dtype=np.int64)
+        static.values["cell"] = np.asarray(facts.cells, dtype=np.int64)
+        static.values["cell_elevation"] = np.asarray(facts.cell_elevation, dtype=float)
+        with LOCK:
+            _append(unfinished, static, config, text, toml)
+    except (OSError, RuntimeError) as error:
+        raise write_failure(target or unfinished, error) from error
     try:
         basin = Basin.open(unfinished)
         basin.check_forcing()
@@ -140,7 +142,9 @@ def _build(config: Config, text: str, toml: Path, target: Path | None, unfinishe
 
 
 def _refusal(toml: Path, problems: tuple[str, ...]) -> BasinError:
-    lines = [f"the basin built from {toml} cannot be used:", *(f"  {line}" for line in problems[:12])]
+    lines = [f"the basin built from {toml} cannot be used:", *(f"  {line}" for line in problems[:_MOST_LINES])]
+    if len(problems) > _MOST_LINES:
+        lines.append(f"  ... and {len(problems) - _MOST_LINES} more")
     return BasinError("\n".join(lines), problems)
 
 
@@ -150,9 +154,10 @@ def _replace(terrain: Terrain, parameters: Mapping[str, float]) -> None:
         for name, column in names.items():
             if name in parameters:
                 frame[column] = float(parameters[name])
-    if not np.isfinite(terrain.units["elevation_m"].to_numpy(dtype=float)).all():
-        raise InputError("terrain: flow directions alone carry no elevation: give unit_elevation (m) under "
-                         "[parameters]")
+    unknown = [name for names, frame in ((_UNIT_COLUMNS, terrain.units), (_REACH_COLUMNS, terrain.subbasins))
+               for name, column in names.items() if not np.isfinite(frame[column].to_numpy(dtype=float)).all()]
+    if unknown:
+        raise InputError(f"terrain: flow directions do not tell {', '.join(unknown)}: give numbers under [parameters]")
 
 
 def _static(config: Config, terrain: Terrain, values: Mapping[str, np.ndarray]) -> _Static:

@@ -36,11 +36,16 @@ def _fault(text: str) -> PydanticCustomError:
     return PydanticCustomError("build", "{text}", {"text": text})
 
 
+def _folder(info: ValidationInfo) -> Path:
+    """Folder of the TOML file."""
+    return Path((info.context or {})["folder"])
+
+
 def _existing(name: str, info: ValidationInfo) -> str:
     """A file that is there, relative to the folder of the TOML file; what only GDAL understands is left to GDAL."""
     if name.startswith("/vsi") or "://" in name:
         return name
-    folder = Path(info.context["folder"])
+    folder = _folder(info)
     if not name.strip():
         raise _fault("the name of the file is empty")
     if glob.has_magic(name):
@@ -107,7 +112,7 @@ def _number_or_name(given: Any) -> Any:
 
 def _existing_book(name: str, info: ValidationInfo) -> str:
     """A table; ``#sheet`` behind a workbook's name is no part of it."""
-    folder = Path(info.context["folder"])
+    folder = _folder(info)
     _existing(name if (folder / name).exists() else name.partition("#")[0], info)
     return name
 

@@ -23,7 +23,8 @@ def unknown_names(given: Mapping[str, Any]) -> list[str]:
     lines = []
     for table, known in (("parameters", parameter_names()), ("options", list(options))):
         content = given.get(table)
-        for name in content if isinstance(content, Mapping) else ():
+        content = content if isinstance(content, Mapping) else {}
+        for name in content:
             if name not in known:
                 lines.append(f"{table}.{name}: not in the registry as a name that can be set here"
                              f"{_guess(name, known)}; docs/registry.md lists them")

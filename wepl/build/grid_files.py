@@ -21,7 +21,9 @@ from wepl.forcing.sources import time_axis
 if TYPE_CHECKING:
     from wepl.build.config import Grids
 
-_OPEN = 16
+_OPEN = 4
+# HDF5 keeps what it unpacked of each variable of each open file, up to this.
+_CHUNK_CACHE_BYTES = 16 * 2**20
 _GRAVITY = 9.80665
 _AXES = {"y": (("latitude", "projection_y_coordinate", "grid_latitude"),
                ("lat", "latitude", "y", "northing", "nav_lat"), ("degrees_north", "degree_north", "degrees_n")),
@@ -106,8 +108,11 @@ class Store:
 
 
 def _open_dataset(path: Path, group: str) -> Any:
+    import netCDF4
     import xarray as xr
 
+    usual = netCDF4.get_chunk_cache()
+    netCDF4.set_chunk_cache(_CHUNK_CACHE_BYTES, *usual[1:])
     try:
         if path.is_dir():
             return xr.open_zarr(path, group=group or None, decode_times=False, chunks=None, consolidated=False)
@@ -119,6 +124,8 @@ def _open_dataset(path: Path, group: str) -> Any:
     except (OSError, ValueError, RuntimeError, KeyError) as error:
         raise InputError(f"{path} cannot be read as netCDF or Zarr ({str(error).splitlines()[0][:120]}): the file is "
                          "damaged, cut short, or not what its name says") from None
+    finally:
+        netCDF4.set_chunk_cache(*usual)
 
 
 def paths_of(name: str, folder: Path) -> list[Path]:

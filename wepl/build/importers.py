@@ -185,8 +185,8 @@ def _flow_length(owner: np.ndarray, area: np.ndarray) -> np.ndarray:
 
 def _land(responses: pd.DataFrame, unit: np.ndarray, weight: np.ndarray) -> dict[str, np.ndarray]:
     kinds = [kind for kind in catchment_land.LAND_KINDS if kind in responses]
-    shares = np.stack([np.bincount(unit, weights=weight * responses[kind].to_numpy(dtype=float)) for kind in kinds])
-    shares /= np.bincount(unit, weights=weight)
+    areas = [np.bincount(unit, weights=weight * responses[kind].to_numpy(dtype=float)) for kind in kinds]
+    shares = np.stack(areas) / np.bincount(unit, weights=weight)
     per_unit = [dict(zip(kinds, column, strict=True)) for column in shares.T.tolist()]
     return catchment_land.land_parameters(per_unit, len(per_unit))
 
@@ -197,8 +197,8 @@ def _soil(responses: pd.DataFrame, unit: np.ndarray, weight: np.ndarray,
     from wepl.units import convert
 
     textures, code = np.unique(responses["texture"].to_numpy(dtype=str), return_inverse=True)
-    shares = np.stack([np.bincount(unit, weights=weight * (code == place)) for place in range(textures.size)])
-    shares /= shares.sum(axis=0)
+    areas = [np.bincount(unit, weights=weight * (code == place)) for place in range(textures.size)]
+    shares = np.stack(areas) / np.sum(areas, axis=0)
     mixed = [catchment_land.soil_parameters(dict(zip(textures.tolist(), column, strict=True)), LAYERS)
              for column in shares.T.tolist()]
     soil = {}
