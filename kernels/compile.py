@@ -10,9 +10,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from wepl.kernels import sources
-
 from wepl.errors import BackendError
+from wepl.kernels import sources
 
 # Turing, Ampere (two), Ada, Hopper, Blackwell (two).
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")

@@ -10,9 +10,8 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from wepl.kernels import sources
-
 from wepl.errors import BackendError
+from wepl.kernels import sources
 
 # No contraction of a * b + c: the reference does not contract either.
 _FLAGS = ("-std=c++17", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-DWEPL_EMULATE")

@@ -352,6 +352,19 @@ def test_sea_is_left_out_and_gaps_are_not(tmp_path):
         _build(tmp_path, grid(file="era5.nc"), gaps="neighbours", max_gap_days=0.1)
 
 
+def test_units_over_sea_alone_take_the_nearest_land(tmp_path):
+    warm, dew = WARMTH.copy(), DEW.copy()
+    warm[:, :, 1:] = dew[:, :, 1:] = np.nan
+    _era5_land(tmp_path / "era5.nc", t2m=(warm, "K"), d2m=(dew, "K"))
+    facts = _build(tmp_path, grid(file="era5.nc"))
+    found = _built(tmp_path / "out.nc", "air_temperature")
+    # Units 2 and 3 lie in the masked columns; most of unit 2 is in the north, most of unit 3 in the south.
+    rows = [_weights()[unit].reshape(3, 3).sum(axis=1).argmax() for unit in (1, 2)]
+    for unit, row in zip((1, 2), rows, strict=True):
+        np.testing.assert_allclose(found[:, unit], warm[:HOURS, row, 0] - 273.15, atol=1e-4)
+    assert any("over 2 cells of the basin (sea or lake)" in note for note in facts.notes)
+
+
 def test_weighted_means_of_what_is_there():
     from scipy.sparse import csr_array
 

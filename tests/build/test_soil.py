@@ -17,7 +17,8 @@ from wepl.errors import InputError
 TABLE_3 = {
     "sand": (88, 5, 5, 10, 46, 108.1), "loamy sand": (80, 5, 5, 12, 46, 96.7),
     "sandy loam": (65, 10, 8, 18, 45, 50.3), "loam": (40, 20, 14, 28, 46, 15.5),
-    "silt loam": (20, 15, 11, 31, 48, 16.1), "silt": (10, 5, 6, 30, 48, 22.0), "sandy clay loam": (60, 25, 17, 27, 43, 11.3),
+    "silt loam": (20, 15, 11, 31, 48, 16.1),
+    "silt": (10, 5, 6, 30, 48, 22.0), "sandy clay loam": (60, 25, 17, 27, 43, 11.3),
     "clay loam": (30, 35, 22, 36, 48, 4.3), "silty clay loam": (10, 35, 22, 38, 51, 5.7),
     "silty clay": (10, 45, 27, 41, 52, 3.7), "sandy clay": (50, 40, 25, 36, 44, 1.4), "clay": (25, 50, 30, 42, 50, 1.1)}
 
@@ -42,9 +43,8 @@ def test_cosby_regressions(sand, clay, expected):
     assert (b, suction, conductivity * 1e3, saturated) == pytest.approx(expected, rel=1e-7)
 
 
-def test_cosby_suction_is_the_integral_of_its_conductivity():
-    # Psi = psi_s + integral of K(psi)/Ks from psi_s to infinity would add psi_s / (1 + 3 / b); half the air-entry
-    # suction is Rawls et al. 1983 with Brooks and Corey lambda = 1 / b: (2 + 3 l) / (1 + 3 l) psi_s / 2.
+def test_cosby_suction_is_that_of_rawls_1983():
+    # Rawls et al. 1983 with Brooks and Corey's lambda = 1 / b: (2 + 3 lambda) / (1 + 3 lambda) psi_s / 2.
     sand, clay = np.array(40.0), np.array(25.0)
     b, suction, _, _ = cosby_curve(sand, clay)
     slope = 1.0 / b

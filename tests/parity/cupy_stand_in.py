@@ -11,6 +11,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+
 from wepl.kernels import buffers, host, sources
 
 CTYPES = {np.dtype("float64"): ctypes.c_double, np.dtype("float32"): ctypes.c_float, np.dtype("int32"): ctypes.c_int}

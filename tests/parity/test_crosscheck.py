@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xarray as xr
-from wepl.kernels import host
 
 from wepl import backends
 from wepl.basin.dataset import Basin
 from wepl.basin.synthetic import synthesize
 from wepl.crosscheck import crosscheck
 from wepl.errors import InputError
+from wepl.kernels import host
 from wepl.run.memory import run_in_memory
 
 pytestmark = pytest.mark.skipif(host.compiler() is None, reason="no C++ compiler for the emulate backend")

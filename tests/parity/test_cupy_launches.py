@@ -13,12 +13,12 @@ import cupy_stand_in as stand_in
 import numpy as np
 import pytest
 import xarray as xr
-from wepl.kernels import compile as nvrtc
-from wepl.kernels import host, sources
 
 from wepl.backends import choose
 from wepl.backends.emulate import EmulateBackend
 from wepl.errors import BackendError
+from wepl.kernels import compile as nvrtc
+from wepl.kernels import host, sources
 from wepl.run.simulation import run
 
 VARIABLES = ("evapotranspiration", "soil_moisture", "baseflow")

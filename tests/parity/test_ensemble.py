@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from wepl.kernels import host
 
 from wepl import backends
 from wepl.basin.dataset import Basin
 from wepl.errors import InputError
+from wepl.kernels import host
 from wepl.run.ensemble import run_members
 from wepl.run.memory import run_in_memory
 

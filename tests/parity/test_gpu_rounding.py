@@ -12,10 +12,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from wepl.kernels import host, sources
 
 from wepl.basin.dataset import Basin
 from wepl.crosscheck import crosscheck
+from wepl.kernels import host, sources
 
 NOISE = """
 static inline double noisy(double x) {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from wepl.kernels import host
 
 from wepl.basin.dataset import Basin
 from wepl.errors import NumericalError
+from wepl.kernels import host
 from wepl.run import model as model_module
 from wepl.run.simulation import run
 

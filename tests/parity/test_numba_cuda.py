@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
-from wepl.kernels import buffers, host
 
 from wepl import backends, rows
 from wepl.backends import choose
 from wepl.errors import BackendError, NumericalError
+from wepl.kernels import buffers, host
 
 ROOT = Path(__file__).resolve().parents[2]
 VARIABLES = ("evapotranspiration", "soil_moisture", "snow_water_equivalent", "baseflow")
@@ -104,6 +104,7 @@ def compile_kernels(folder: Path) -> None:
     """Leave the PTX of every kernel and architecture in ``folder``."""
     from numba import cuda, float64, int32, int64, types
     from numba.cuda import dispatcher
+
     from wepl.kernels import numba_cuda as kernels
 
     number = {"real": float64, "store": float64, "int32": int32, "int": int64}

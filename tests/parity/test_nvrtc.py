@@ -10,11 +10,11 @@ from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
-from wepl.kernels import compile as nvrtc
-from wepl.kernels import sources
 
 from wepl.bench import resources
 from wepl.errors import BackendError
+from wepl.kernels import compile as nvrtc
+from wepl.kernels import sources
 
 PRECISIONS = ("float64", "mixed", "float32")
 pytestmark = pytest.mark.skipif(nvrtc.problem() is not None, reason=f"NVRTC cannot be used: {nvrtc.problem()}")

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import twin_ranges
 import twins
+
 from wepl.kernels import host, sources, translate
 
 CASES, EDGE_CASES = 2000, 40

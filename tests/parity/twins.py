@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+
 from wepl.kernels import host, sources, translate
 from wepl.kernels.translate_language import BOOL, REAL, Type, namespace
 

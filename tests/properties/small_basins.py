@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import xarray as xr
-from wepl.kernels import host
 
 from wepl import backends, registry, rows
 from wepl.basin.dataset import Basin
 from wepl.basin.soils import texture_parameters
 from wepl.errors import BackendError
+from wepl.kernels import host
 from wepl.run import assembly, balance, model, outputs, simulation
 from wepl.run.balance_report import BalanceReport
 

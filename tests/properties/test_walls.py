@@ -18,9 +18,9 @@ SOURCES = sorted([*(ROOT / "wepl").rglob("*.py"), *(ROOT / "kernels").rglob("*.p
 FILES = {
     "wepl/netcdf.py", "wepl/info.py", "wepl/compare.py", "wepl/run/writer.py", "wepl/run/restart.py",
 }
-FILE_FOLDERS = ("wepl/basin/", "wepl/forcing/")
+FILE_FOLDERS = ("wepl/basin/", "wepl/build/", "wepl/forcing/")
 # Distributions whose import name is another.
-DISTRIBUTIONS = {"cf_units": "cf-units", "netCDF4": "netcdf4"}
+DISTRIBUTIONS = {"cf_units": "cf-units", "netCDF4": "netcdf4", "pydantic_core": "pydantic"}
 
 
 def place(path: Path) -> str:
@@ -106,7 +106,9 @@ def test_every_library_is_declared():
             if top in sys.stdlib_module_names or top == "wepl":
                 continue
             distribution = DISTRIBUTIONS.get(top, top).lower()
-            if distribution not in always and (distribution not in extra or top in outer_imports(path)):
+            # ``wepl.build`` is imported only by who builds, and says itself what it misses.
+            alone = top in outer_imports(path) and not place(path).startswith("wepl/build/")
+            if distribution not in always and (distribution not in extra or alone):
                 undeclared.add((place(path), top))
     assert not undeclared
 

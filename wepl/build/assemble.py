@@ -77,7 +77,7 @@ def build(toml: str | Path, output: str | Path | None, dry_run: bool = False, pl
     if target is not None:
         check_target(target, "basin")
     if plots is not None:
-        _check_folder(Path(plots))
+        _check_plots(Path(plots))
     with tempfile.TemporaryDirectory(prefix="wepl-build-") as scratch:
         unfinished = temporary_path(target) if target is not None else Path(scratch) / "basin.nc"
         try:
@@ -94,7 +94,10 @@ def _config(toml: str | Path) -> tuple[Config, str]:
     return read(toml)
 
 
-def _check_folder(folder: Path) -> None:
+def _check_plots(folder: Path) -> None:
+    from wepl.build.report import require_plots
+
+    require_plots()
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file; give a folder for the plots")
     if not folder.is_dir() and not folder.parent.is_dir():

@@ -16,7 +16,8 @@ from wepl.errors import InputError
 DAY = 86400
 _EPOCH = "seconds since 1970-01-01"
 _ZONE = re.compile(r"(?:UTC|GMT)?\s*(?:(?P<sign>[+-])\s*(?P<hour>\d{1,2})(?::?(?P<minute>\d{2}))?)?|Z", re.IGNORECASE)
-_OFFSET = re.compile(r"(?<=\d)\s*(Z|UTC|[+-]\d{2}:?\d{2}|(?<=:\d{2})[+-]\d{2})$")
+# After a time of day only: the year of 31-07-2010 is no offset.
+_OFFSET = re.compile(r"(?<=:\d{2})(?:\.\d+)?\s*(Z|UTC|[+-]\d{2}(?::?\d{2})?)$")
 _FORMATS = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y/%m/%d",
             "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S", "%Y.%m.%d", "%Y%m%d", "%Y%m%d%H", "%Y%m%d%H%M", "%Y-%m-%d %H",
             "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S")
@@ -107,7 +108,7 @@ def parse_times(column: Sequence[Any], path: Path, name: str) -> tuple[np.ndarra
         raise InputError(f"{path}: the times of column {name} are of two time zones ({shown}): give all of them in "
                          "one, without daylight saving")
     zone = zones.pop() if zones else ""
-    plain = [_OFFSET.sub("", text) for text in written] if zone else written
+    plain = [text[:text.rindex(zone)].strip() for text in written] if zone else written
     plain = [text[:-2] if text.endswith(".0") else text for text in _unambiguous(plain, path, name)]
     parsed = None
     for form in _FORMATS:

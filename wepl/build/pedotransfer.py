@@ -84,8 +84,9 @@ def saxton_rawls_2006(sand: np.ndarray, clay: np.ndarray, organic: np.ndarray) -
 def cosby_1984(sand: np.ndarray, clay: np.ndarray) -> dict[str, np.ndarray]:
     """Cosby et al. 1984, Water Resour. Res. 20, 682-690, univariate regressions; see :func:`pedotransfer`.
 
-    Field capacity and wilting point lie on the curve psi = psi_s (theta / theta_s)^-b; the suction at the wetting
-    front is (2 b + 3) / (2 b + 6) psi_s, the integral of its conductivity.
+    Field capacity and wilting point lie on the curve psi = psi_s (theta / theta_s)^-b. The suction at the wetting
+    front, (2 b + 3) / (2 b + 6) psi_s, is that of Rawls et al. (1983) for Brooks and Corey's curve with lambda = 1 / b:
+    the mean of suction over conductivity from half of the air-entry suction.
     """
     sand, clay = np.asarray(sand, dtype=float), np.asarray(clay, dtype=float)
     b, suction, saturated, conductivity = cosby_curve(sand, clay)

@@ -144,8 +144,8 @@ def _gauge_text(row: pd.Series) -> str:
     return f"{text}, moved {row['moved_m']:.0f} m"
 
 
-def page(summary: Summary, terrain: Terrain, basin: Basin, sums: str) -> str:
-    """The page of plots: HTML with its pictures inside.
+def require_plots() -> None:
+    """Refuse, before any work, plots that cannot be drawn.
 
     Raises
     ------
@@ -153,9 +153,14 @@ def page(summary: Summary, terrain: Terrain, basin: Basin, sums: str) -> str:
         matplotlib is not installed.
     """
     try:
-        from wepl.build.plots import pictures
-    except ModuleNotFoundError as error:
-        raise InputError(f"plots need {error.name}: pip install 'wepl[prep]', or leave --plots out") from None
+        import wepl.build.plots  # noqa: F401
+    except ModuleNotFoundError:
+        raise InputError("plots need matplotlib: pip install 'wepl[prep]', or leave --plots out") from None
+
+
+def page(summary: Summary, terrain: Terrain, basin: Basin, sums: str) -> str:
+    """The page of plots: HTML with its pictures inside."""
+    from wepl.build.plots import pictures
 
     title = html.escape(summary.title)
     parts = [f"<h2>{html.escape(heading)}</h2>\n<img alt=\"{html.escape(heading)}\" "

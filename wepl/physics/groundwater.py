@@ -54,20 +54,22 @@ def aquifer_step(head, recharge, river_depth, conductance, bed_thickness, yield_
     """
     left = dt
     level = head
+    gained = 0.0  # summed as it comes: the difference of two heads rounds too much in single precision
     threshold = river_depth - bed_thickness
     if level < threshold:
         rise = (recharge / dt + conductance * bed_thickness) / yield_area
         # The moment at which the head comes within reach of the river; after it the linear law holds.
         if rise * left <= threshold - level:
-            level += rise * left
+            gained = rise * left
             left = 0.0
         else:
-            left -= (threshold - level) / rise
+            gained = threshold - level
+            left -= gained / rise
             level = threshold
     if left > 0.0:
         rate = (recharge / dt - conductance * (level - river_depth)) / yield_area
-        level += rate * left * _mean_decay(conductance * left / yield_area)
-    return AquiferStep(level, recharge - yield_area * (level - head))
+        gained += rate * left * _mean_decay(conductance * left / yield_area)
+    return AquiferStep(head + gained, recharge - yield_area * gained)
 
 
 @physics

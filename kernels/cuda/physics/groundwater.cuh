@@ -35,27 +35,30 @@ template <typename R>
 WEPL_FUNCTION wepl::groundwater::AquiferStep<R> aquifer_step(R head, R recharge, R river_depth, R conductance, R bed_thickness, R yield_area, R dt) {
     R left;
     R level;
+    R gained;
     R threshold;
     R rise;
     R rate;
     left = dt;
     level = head;
+    gained = R(0.0);
     threshold = (river_depth - bed_thickness);
     if ((level < threshold)) {
         rise = (((recharge / dt) + (conductance * bed_thickness)) / yield_area);
         if (((rise * left) <= (threshold - level))) {
-            level += (rise * left);
+            gained = (rise * left);
             left = R(0.0);
         } else {
-            left -= ((threshold - level) / rise);
+            gained = (threshold - level);
+            left -= (gained / rise);
             level = threshold;
         }
     }
     if ((left > R(0.0))) {
         rate = (((recharge / dt) - (conductance * (level - river_depth))) / yield_area);
-        level += ((rate * left) * wepl::groundwater::_mean_decay<R>(((conductance * left) / yield_area)));
+        gained += ((rate * left) * wepl::groundwater::_mean_decay<R>(((conductance * left) / yield_area)));
     }
-    return wepl::groundwater::AquiferStep<R>{level, (recharge - (yield_area * (level - head)))};
+    return wepl::groundwater::AquiferStep<R>{(head + gained), (recharge - (yield_area * gained))};
 }
 
 // Head, m, after deep loss over ``dt`` s at ``loss_rate`` s-1; only water above the river bed is lost.
