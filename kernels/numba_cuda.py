@@ -129,7 +129,7 @@ def function(name: str, n_layers: int) -> Callable[..., None]:
 @cache
 def compiled(name: str, n_layers: int) -> Any:
     """The kernel ``name`` for so many soil layers, compiled at its first launch and cached on disk."""
-    # Numba's cache knows this file but not the stages' files, so the folder is named after their hash. It stays set: the
+    # Numba knows of this file but not of the stages: the cache is named after the hash of all. It stays set, since the
     # functions that a kernel calls are compiled at its first launch, and would be kept beside their sources otherwise.
     numba.config.CACHE_DIR = str(cache_folder())
     return cuda.jit(cache=True)(function(name, n_layers))
