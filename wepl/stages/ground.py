@@ -14,8 +14,8 @@ from wepl.physics.jit import physics
 from wepl.physics.rain_pattern import storm_depth
 from wepl.stages import infiltration, soil_water
 
-# Less standing water than this is the rounding of a store, m.
-_PONDED = 1e-8
+# Less standing water or rain in a part than this is rounding, m (single precision: 1e-7 of a day with 1 m).
+_PONDED = 1e-7
 
 
 @physics
@@ -157,7 +157,7 @@ def ground_step(tile, first_route, n_route, dt, supply, bare, option, tile_param
         if heavy and daily:
             # The hours of a heavy day without rain and ponding belong to soil water, as they do on hourly input.
             rain = storm_depth(supply, part * part_dt, (part + 1) * part_dt)
-            wet = rain > 0.0 or store[rows.SURFACE_STORAGE] > _PONDED
+            wet = rain > _PONDED or store[rows.SURFACE_STORAGE] > _PONDED
         begin_or_end_event(wet, store, soil, n_layers)
         if wet:
             below, converged = heavy_part(rain, part_dt, bare, interflow_factor, bedrock_conductivity, store, flux,

@@ -11,7 +11,7 @@
 
 namespace wepl::stage_ground {
 
-constexpr double _PONDED = 1e-08;
+constexpr double _PONDED = 1e-07;
 
 // Add what left in part ``part`` of ``n_parts`` of a step to the routing steps that it overlaps (m).
 template <typename R, typename lateral_t>
@@ -192,7 +192,7 @@ WEPL_FUNCTION int ground_step(int tile, int first_route, int n_route, R dt, R su
         wet = heavy;
         if ((heavy && daily)) {
             rain = wepl::rain_pattern::storm_depth<R>(supply, (R(part) * part_dt), (R((part + 1)) * part_dt));
-            wet = ((rain > R(0.0)) || (store(wepl::rows::SURFACE_STORAGE) > R(wepl::stage_ground::_PONDED)));
+            wet = ((rain > R(wepl::stage_ground::_PONDED)) || (store(wepl::rows::SURFACE_STORAGE) > R(wepl::stage_ground::_PONDED)));
         }
         wepl::stage_ground::begin_or_end_event<R>(wet, store, soil, n_layers);
         if (wet) {
