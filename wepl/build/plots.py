@@ -7,9 +7,10 @@ import io
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import matplotlib
 import numpy as np
 from matplotlib.collections import LineCollection
-from matplotlib.colors import LogNorm
+from matplotlib.colors import ListedColormap, LogNorm
 from matplotlib.figure import Figure
 
 from wepl import registry
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 # A picture has about so many pixels a side; larger maps are thinned.
 _LARGEST_SIDE = 900
+# The land part of the colours of terrain: low ground is green, blue is for rivers.
+_LAND = ListedColormap(matplotlib.colormaps["terrain"](np.linspace(0.27, 1.0, 256)))
 _FORCING_TITLES = {"precipitation": "precipitation, mm a-1"}
 
 
@@ -100,7 +103,7 @@ def _relief(grid: _Map, terrain: Terrain) -> Figure:
     height = grid.elevation
     if not np.isfinite(height).any():
         height = grid.of_units(terrain.units["elevation_m"].to_numpy())
-    grid.show(axes, height, "elevation, m; axes in km", cmap="terrain")
+    grid.show(axes, height, "elevation, m; axes in km", cmap=_LAND)
     grid.borders(axes)
     widest = float(terrain.subbasins["upstream_km2"].max())
     for identifier, line in terrain.rivers:
