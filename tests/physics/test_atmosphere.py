@@ -11,24 +11,8 @@ import numpy as np
 import pytest
 
 from wepl.physics import atmosphere
-from wepl.physics.constants import KELVIN, SOLAR_CONSTANT, STEFAN_BOLTZMANN
-
-MJ_PER_DAY = 0.0864  # MJ m-2 d-1 of 1 W m-2
-MJ_PER_HOUR = 0.0036
-# FAO-56 works with 0.0820 MJ m-2 min-1, 1366.67 W m-2; the model with 1367.
-SUN = (0.0820e6 / 60.0) / SOLAR_CONSTANT
-MIDDLES = (15, 46, 74, 105, 135, 166, 196, 227, 258, 288, 319, 349)
-# Radiation outside the atmosphere on the 15th of each month, MJ m-2 d-1, and day length, h.
-MONTHLY_RADIATION = {
-    0: (36.2, 37.4, 37.9, 36.8, 34.8, 33.4, 33.9, 35.6, 37.2, 37.3, 36.3, 35.6),
-    29: (21.7, 26.3, 31.8, 37.0, 40.0, 41.0, 40.5, 38.1, 33.6, 28.0, 22.7, 20.3),
-    40: (15.0, 20.4, 27.2, 34.7, 39.7, 41.8, 40.8, 36.7, 29.9, 22.5, 16.3, 13.6),
-    60: (3.3, 8.3, 16.6, 27.5, 36.7, 41.2, 39.1, 31.3, 20.5, 10.8, 4.4, 2.2),
-}
-MONTHLY_DAYLIGHT = {
-    29: (10.3, 11.0, 11.8, 12.7, 13.5, 13.8, 13.7, 13.0, 12.2, 11.3, 10.5, 10.2),
-    40: (9.5, 10.5, 11.7, 13.1, 14.2, 14.8, 14.6, 13.6, 12.2, 10.9, 9.7, 9.2),
-}
+from wepl.physics.constants import KELVIN, STEFAN_BOLTZMANN
+from wepl.validation.radiation import MIDDLES, MJ_PER_DAY, MJ_PER_HOUR, MONTHLY_DAYLIGHT, MONTHLY_RADIATION, SUN
 
 
 def daylight(day: int, latitude: float) -> float:
