@@ -48,7 +48,7 @@ def importers(*names: str) -> set[str]:
 
 
 def test_the_sources_are_found():
-    assert {"wepl/cli.py", "wepl/physics/jit.py", "kernels/buffers.py"} <= {place(path) for path in SOURCES}
+    assert {"wepl/cli/app.py", "wepl/physics/jit.py", "kernels/buffers.py"} <= {place(path) for path in SOURCES}
     assert "wepl/physics/jit.py" in importers("numba")
 
 

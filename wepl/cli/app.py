@@ -1,0 +1,69 @@
+"""The application, and how an error ends a command."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from wepl.errors import WeplError
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
+                  context_settings={"help_option_names": ["-h", "--help"]})
+
+FAULT, BAD_INPUT, _INTERRUPTED = 1, 2, 130
+
+
+@contextmanager
+def errors(debug: bool) -> Iterator[None]:
+    """Turn whatever ends a command into one message on standard error and an exit status."""
+    try:
+        yield
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        status = _say("interrupted; no unfinished file was left behind", _INTERRUPTED)
+    except BrokenPipeError:
+        # The reader is gone (as in `wepl info FILE.nc | head -1`); Python would complain once more when it closes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = FAULT
+    except WeplError as error:
+        if debug:
+            raise
+        status = _say(f"error: {error}", error.exit_code)
+    except MemoryError as error:
+        if debug:
+            raise
+        status = _say(f"error: not enough memory ({error}); try fewer --block-days or --variables", FAULT)
+    except typer.Exit:
+        raise
+    except Exception as error:
+        if debug:
+            raise
+        status = _say(f"error: {type(error).__name__}: {error}\nThis is a fault of wepl, not of your input. Run again "
+                      "with --debug to see where, and report it with what is shown", FAULT)
+    else:
+        return
+    raise typer.Exit(status)
+
+
+def _say(message: str, status: int) -> int:
+    print(f"wepl: {message}", file=sys.stderr)
+    return status
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from wepl import __version__
+
+        print(f"wepl {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True,
+                                                help="Show the version and end.")] = False) -> None:
+    """WEP-L: a distributed hydrological model of water and energy transfer in large river basins."""
