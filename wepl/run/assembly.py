@@ -24,7 +24,7 @@ WATER_CLASS, SOIL_CLASS, IRRIGATED_CLASS, NON_IRRIGATED_CLASS, IMPERVIOUS_CLASS 
 _COARSE_SUCTION_CM = 100.0
 _LARGEST_LAPSE = 100.0  # K between a cell and a unit: more is a mistake, and nears the pole of eq. (3.2)
 _FINE_SUCTION_CM = 330.0
-_COARSE_CONDUCTIVITY = 1.0 / 86400.0  # m s-1: sand, loamy sand and sandy loam of Carsel and Parrish lie above 1 m/d
+_COARSE_CONDUCTIVITY = 1.0 / 86400.0  # m s-1: sand and loamy sand of Rawls et al. lie above 1 m/d
 
 
 @dataclass
