@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _COARSE_SUCTION_CM = 100.0
 _FINE_SUCTION_CM = 330.0
-_COARSE_CONDUCTIVITY = 1.0 / 86400.0  # m s-1: sand, loamy sand and sandy loam of Carsel and Parrish lie above 1 m/d
+_COARSE_CONDUCTIVITY = 1.0 / 86400.0  # m s-1: sand and loamy sand of Rawls et al. lie above 1 m/d
 
 
 class Table(dict[str, "xr.DataArray"]):
