@@ -14,7 +14,7 @@ import netCDF4
 import numpy as np
 
 from wepl.errors import InputError
-from wepl.netcdf import LOCK
+from wepl.netcdf import LOCK, PACKED_CONSTANT, UNREADABLE, check_size
 
 _BLOCK_VALUES = 2**18
 
@@ -102,11 +102,15 @@ def compare(path_a: str | os.PathLike[str], path_b: str | os.PathLike[str], rtol
         with LOCK, netCDF4.Dataset(first) as a, netCDF4.Dataset(second) as b:
             a.set_auto_mask(False)
             b.set_auto_mask(False)
+            for file, path in ((a, first), (b, second)):
+                check_size(path, {name: 8 * math.prod(one.shape) for name, one in file.variables.items()},
+                           PACKED_CONSTANT)
             rows = [_row(name, a, b, rtol, atol) for name in a.variables]
             rows += [_alone(name, first) for name in b.variables if name not in a.variables]
             return Comparison(tuple(rows))
-    except (OSError, RuntimeError) as error:
-        raise InputError(f"{first} and {second} cannot be compared: {error}; one of them is damaged") from error
+    except UNREADABLE as error:
+        raise InputError(f"{first} and {second} cannot be compared: {error}; one of them is damaged: make or copy it "
+                         "again") from error
 
 
 def _readable(path: str | os.PathLike[str]) -> Path:
@@ -116,8 +120,9 @@ def _readable(path: str | os.PathLike[str]) -> Path:
     try:
         with LOCK, netCDF4.Dataset(file):
             return file
-    except (OSError, RuntimeError) as error:
-        raise InputError(f"{file} cannot be read: {error}; it is damaged or not netCDF") from error
+    except UNREADABLE as error:
+        raise InputError(f"{file} cannot be read: {error}; it is damaged or not netCDF: make or copy it "
+                         "again") from error
 
 
 def _alone(name: str, lacking: Path) -> Row:

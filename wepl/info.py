@@ -1,4 +1,4 @@
-"""What a basin, result or state file holds, in a screenful."""
+"""What a basin, result, ensemble or state file holds, in a screenful."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ import numpy as np
 
 from wepl import registry
 from wepl.errors import InputError
-from wepl.netcdf import LOCK
+from wepl.netcdf import LOCK, PACKED_CONSTANT, UNREADABLE, check_size
 from wepl.run.result_schema import ALWAYS
 from wepl.units import convert
 
 _WIDTH = 100
+_BLOCK_VALUES = 2**20
 Line = tuple[str, str]
 
 
@@ -28,7 +29,7 @@ def describe(path: str | os.PathLike[str]) -> str:
     Parameters
     ----------
     path : path
-        A basin, result or state file.
+        A basin, result, ensemble or state file.
 
     Returns
     -------
@@ -38,7 +39,7 @@ def describe(path: str | os.PathLike[str]) -> str:
     Raises
     ------
     InputError
-        The file cannot be read, or is none of the three.
+        The file cannot be read, or is none of the four.
     """
     file_path = Path(path)
     if not file_path.is_file():
@@ -46,10 +47,13 @@ def describe(path: str | os.PathLike[str]) -> str:
     try:
         with LOCK, netCDF4.Dataset(file_path) as file:
             file.set_auto_mask(False)
+            check_size(file_path, {name: 8 * math.prod(variable.shape) for name, variable in file.variables.items()},
+                       PACKED_CONSTANT)
             lines = [("file", f"{file_path} ({_size(file_path.stat().st_size)})"), *_describe(file, file_path)]
     except (OSError, RuntimeError) as error:
-        raise InputError(f"{file_path} cannot be read: {error}; it is damaged or not netCDF") from error
-    except (IndexError, KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{file_path} cannot be read: {error}; it is damaged or not netCDF: make or copy it "
+                         "again") from error
+    except UNREADABLE as error:
         raise InputError(f"{file_path} does not hold what its kind of file should: {error}; for a basin file, "
                          "`wepl check` says what is wrong") from error
     width = max(len(label) for label, _ in lines)
@@ -61,12 +65,14 @@ def _describe(file: netCDF4.Dataset, path: Path) -> Iterator[Line]:
     content = getattr(file, "wepl_content", "")
     if content == "result":
         return _result(file)
+    if content == "ensemble":
+        return _ensemble(file)
     if content == "state":
         return _state(file)
     if "unit_subbasin" in file.variables and "downstream" in file.variables:
         return _basin(file)
     raise InputError(f"{path} is neither a basin, a result nor a state file of wepl: it holds "
-                     f"{_wrapped(list(file.variables)) or 'no variables'}")
+                     f"{_wrapped(list(file.variables)) or 'no variables'}; give one of these")
 
 
 def _basin(file: netCDF4.Dataset) -> Iterator[Line]:
@@ -126,6 +132,26 @@ def _result(file: netCDF4.Dataset) -> Iterator[Line]:
     yield from _balance(file, facts)
 
 
+def _ensemble(file: netCDF4.Dataset) -> Iterator[Line]:
+    yield "content", "ensemble"
+    yield "title", str(getattr(file, "title", "none"))
+    yield "made by", _wrapped([f"wepl {getattr(file, 'wepl_version', 'unknown')}",
+                               f"backend {getattr(file, 'backend', 'unknown')}",
+                               f"precision {getattr(file, 'precision', 'unknown')}"])
+    yield "basin", f"{getattr(file, 'basin_file', '') or 'unnamed'} (hash {str(getattr(file, 'basin_hash', ''))[:12]})"
+    yield "period", _period(file)
+    yield "size", _sizes(file, ("member", "place"))
+    yield "places", _wrapped(list(file["place_name"][:12]) + (["..."] if file["place_name"].size > 12 else []))
+    for variable in file.variables.values():
+        if hasattr(variable, "option"):
+            values = variable[...]
+            units = getattr(variable, "units", "1")
+            yield str(variable.option), f"{values.min():.4g} to {values.max():.4g}{f' {units}' * (units != '1')}"
+    if "basin_outflow" in file.variables:
+        values = file["basin_outflow"][...]
+        yield "outflow", f"{np.nanmin(values):.1f} to {np.nanmax(values):.1f} mm"
+
+
 def _mean_flow(file: netCDF4.Dataset, name: str) -> Iterator[Line]:
     """Mean flow at the gauges, or at the outlets of a basin without gauges."""
     place = file[name].dimensions[1]
@@ -137,8 +163,9 @@ def _mean_flow(file: netCDF4.Dataset, name: str) -> Iterator[Line]:
         labels = list(file["subbasin"][:][chosen])
     total = np.zeros(len(chosen))
     steps = file[name].shape[0]
-    for start in range(0, steps, 1024):
-        total += file[name][start:start + 1024][:, chosen].sum(axis=0)
+    at_once = max(1, _BLOCK_VALUES // max(1, file[name].shape[1]))
+    for start in range(0, steps, at_once):
+        total += file[name][start:start + at_once][:, chosen].sum(axis=0)
     means = [f"{label} {value:.4g}" for label, value in zip(labels, total / steps, strict=True)]
     yield "mean flow", _wrapped(means[:12] + (["..."] if len(means) > 12 else [])) + " m3 s-1"
 
@@ -207,7 +234,8 @@ def _scalar(variable: netCDF4.Variable) -> str:
 
 def _sizes(file: netCDF4.Dataset, dims: tuple[str, ...]) -> str:
     words = {"subbasin": "sub-basins", "unit": "units", "soil_layer": "soil layers", "vegetation": "vegetation kinds",
-             "cell": "forcing cells", "gauge": "gauges", "tile": "tiles", "river_cell": "river cells"}
+             "cell": "forcing cells", "gauge": "gauges", "tile": "tiles", "river_cell": "river cells",
+             "member": "members", "place": "places"}
     return ", ".join(f"{file.dimensions[dim].size} {words[dim]}" for dim in dims if dim in file.dimensions)
 
 

@@ -11,20 +11,53 @@ import ctypes
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xarray.backends.netCDF4_ import NETCDF4_PYTHON_LOCK as LOCK
 
-from wepl.errors import InputError, WeplError
+from wepl.errors import InputError, WriteError
 
 if TYPE_CHECKING:
     import netCDF4
 
-__all__ = ["LOCK", "add_shuffle", "check_target", "content_of", "publish", "temporary_path", "write_failure"]
+__all__ = ["LOCK", "UNREADABLE", "add_shuffle", "check_size", "check_target", "content_of", "publish",
+           "temporary_path", "write_failure"]
+
+# What the libraries raise where a file is damaged or holds what its kind cannot.
+UNREADABLE = (OSError, RuntimeError, ValueError, LookupError, AttributeError, TypeError, OverflowError)
+# Deflate packs a thousandfold at most, zstd constant numbers some ten thousandfold.
+PACKED_ALL, PACKED_CONSTANT = 2_000, 50_000
+_ALWAYS_READ = 256 * 2**20
 
 _serial = count()
+
+
+def check_size(path: Path, sizes: Mapping[str, int], packed: int = PACKED_ALL) -> None:
+    """Refuse to read what is far larger than the file can hold: a dimension that is wrong, values never written.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    sizes : mapping of str to int
+        Bytes in memory of each variable that will be read.
+    packed : int
+        How many times larger than the file the sum may be; 256 MiB are always read.
+
+    Raises
+    ------
+    InputError
+        Names the largest variable.
+    """
+    held = path.stat().st_size
+    if sum(sizes.values()) > max(_ALWAYS_READ, packed * held):
+        name = max(sizes, key=lambda key: sizes[key])
+        raise InputError(f"{path}: {name} would take {sizes[name] / 1e9:.3g} GB of memory, but the whole file has "
+                         f"{held / 1e6:.3g} MB: a dimension of {name} is wrong, or its values were never written; "
+                         "make the file again")
 
 
 def content_of(path: Path) -> str:
@@ -34,7 +67,7 @@ def content_of(path: Path) -> str:
     try:
         with LOCK, netCDF4.Dataset(path) as file:
             return str(getattr(file, "wepl_content", ""))
-    except (OSError, RuntimeError):
+    except UNREADABLE:
         return ""
 
 
@@ -103,12 +136,15 @@ def add_shuffle(variable: netCDF4.Variable) -> None:
         return
 
 
-def write_failure(path: Path, error: BaseException) -> WeplError:
+def write_failure(path: Path, error: BaseException) -> WriteError:
     """The error to raise when writing ``path`` failed: the library's reason, the free space and what to do."""
+    reason = str(error) or type(error).__name__
+    if isinstance(error, MemoryError) or "memory" in reason.lower():
+        return WriteError(f"cannot write {path}: not enough memory ({reason}). No unfinished file was left behind; "
+                          "free some memory, or ask for fewer --block-days or --variables")
     try:
         free = f"{shutil.disk_usage(path.parent).free / 1e6:.0f} MB are free there"
     except OSError:
         free = "the folder cannot be read any more"
-    reason = str(error) or type(error).__name__
-    return WeplError(f"cannot write {path}: {reason} ({free}). Nothing was left behind; free some space, raise the "
-                     f"quota or write to another folder, and run again")
+    return WriteError(f"cannot write {path}: {reason} ({free}). No unfinished file was left behind; free some space, "
+                      "raise the quota or write to another folder, and run again")

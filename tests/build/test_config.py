@@ -106,4 +106,4 @@ def test_what_is_no_toml(tmp_path, content):
 
 def test_no_file(tmp_path):
     assert "there is no file" in refusal(tmp_path / "build.toml")
-    assert "cannot be read" in refusal(tmp_path)
+    assert "is a folder; give a TOML file" in refusal(tmp_path)

@@ -1,4 +1,4 @@
-"""A small valid basin in memory, and ways to write it whole or in parts: what the tests of basin files start from."""
+"""A small valid basin in memory, ways to write it whole or in parts, and to tell whether two hold the same."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from wepl import registry
+from wepl.basin.dataset import Basin
 from wepl.basin.soils import texture_parameters
 
 FORCING = ("precipitation", "air_temperature", "relative_humidity", "wind_speed", "sunshine_duration")
@@ -99,3 +100,22 @@ def outside(data: xr.Dataset, pattern: str = "weather*.nc") -> tuple[xr.Dataset,
     basin = data.drop_vars([*FORCING, "time"])
     basin.attrs["forcing"] = pattern
     return basin, weather
+
+
+def forcing(basin: Basin) -> np.ndarray:
+    """All forcing of a basin."""
+    return basin.forcing.read(0, basin.clock.n_steps)
+
+
+def same(first: Basin, second: Basin, units: bool = False) -> None:
+    """Assert that two basins hold the same; with ``units``, up to the rounding of one conversion."""
+    assert first.options == second.options
+    assert set(first.parameters) == set(second.parameters)
+    for name in first.parameters.variables:
+        compare = np.testing.assert_allclose if units and first.parameters[name].dtype.kind == "f" else (
+            np.testing.assert_array_equal)
+        compare(first.parameters[name].values, second.parameters[name].values, err_msg=str(name))
+    assert first.forcing.available == second.forcing.available
+    np.testing.assert_array_equal(forcing(first), forcing(second))
+    assert repr(first.clock) == repr(second.clock)
+    assert units or first.hash == second.hash

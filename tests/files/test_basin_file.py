@@ -10,140 +10,18 @@ import netCDF4
 import numpy as np
 import pytest
 import xarray as xr
-from basins import FORCING, outside, put, valid, write
+from basins import FORCING, forcing, outside, put, same, valid, write
 
 from wepl import registry
-from wepl.basin import vegetation
-from wepl.basin.dataset import Basin, inspect
+from wepl.basin.dataset import Basin
 from wepl.errors import InputError
-from wepl.run.simulation import resolve_options, run
-
-
-def forcing(basin: Basin) -> np.ndarray:
-    return basin.forcing.read(0, basin.clock.n_steps)
-
-
-def same(first: Basin, second: Basin, units: bool = False) -> None:
-    """Assert that two basins hold the same; with ``units``, up to the rounding of one conversion."""
-    assert first.options == second.options
-    assert set(first.parameters) == set(second.parameters)
-    for name in first.parameters.variables:
-        compare = np.testing.assert_allclose if units and first.parameters[name].dtype.kind == "f" else (
-            np.testing.assert_array_equal)
-        compare(first.parameters[name].values, second.parameters[name].values, err_msg=str(name))
-    assert first.forcing.available == second.forcing.available
-    np.testing.assert_array_equal(forcing(first), forcing(second))
-    assert repr(first.clock) == repr(second.clock)
-    assert units or first.hash == second.hash
+from wepl.run.simulation import run
 
 
 @pytest.fixture(scope="module")
 def plain() -> Basin:
     return Basin.from_dataset(valid())
 
-
-def changed(name: str, units: str, factor: float, offset: float = 0.0) -> Basin:
-    """The basin with one variable in other units."""
-    data = valid()
-    put(data, name, data[name].values * factor + offset, units)
-    return Basin.from_dataset(data)
-
-
-# A factor and a few ulp: each conversion is one multiplication by a factor that is itself rounded.
-ROUNDING = 1e-14
-
-
-@pytest.mark.parametrize("name, units, factor", [
-    ("precipitation", "mm/day", 1.0), ("precipitation", "mm h-1", 1 / 24), ("precipitation", "kg m-2 s-1", 1 / 86400),
-    ("precipitation", "kg m-2 d-1", 1.0), ("precipitation", "m s-1", 1e-3 / 86400), ("precipitation", "cm/d", 0.1),
-    ("relative_humidity", "1", 0.01), ("wind_speed", "km h-1", 3.6), ("sunshine_duration", "s", 3600.0),
-    ("sunshine_duration", "minutes", 60.0),
-])
-def test_forcing_in_other_units(plain, name, units, factor):
-    row = registry.row(name)
-    np.testing.assert_allclose(forcing(changed(name, units, factor))[row], forcing(plain)[row], rtol=ROUNDING, atol=0)
-
-
-def test_forcing_in_the_units_of_the_model_is_taken_bit_by_bit():
-    rain = np.random.default_rng(1).uniform(0.0, 1e-6, (6, 2))
-    data = valid()
-    put(data, "precipitation", rain, "m s-1")
-    np.testing.assert_array_equal(forcing(Basin.from_dataset(data))[registry.row("precipitation")], rain)
-
-
-def test_temperature_in_kelvin(plain):
-    row = registry.row("air_temperature")
-    # Kelvins of 288 carry 5.7e-14.
-    np.testing.assert_allclose(forcing(changed("air_temperature", "K", 1.0, 273.15))[row], forcing(plain)[row],
-                               rtol=0, atol=2e-13)
-
-
-@pytest.mark.parametrize("name, units, factor", [
-    ("unit_area", "m2", 1e6), ("unit_area", "ha", 100.0), ("reach_length", "km", 1e-3),
-    ("saturated_conductivity", "cm d-1", 1e2 * 86400 / 3.6e6 * 3.6e6), ("wetting_front_suction", "cm", 1e2),
-    ("land_fraction", "%", 100.0), ("field_capacity", "m3 m-3", 1.0), ("unit_elevation", "km", 1e-3),
-])
-def test_parameters_in_other_units(plain, name, units, factor):
-    np.testing.assert_allclose(changed(name, units, factor).parameters[name].values, plain.parameters[name].values,
-                               rtol=ROUNDING, atol=0)
-
-
-def test_shares_need_no_units(plain):
-    data = valid()
-    for name in ("land_fraction", "field_capacity", "unit_slope"):
-        del data[name].attrs["units"]
-    same(Basin.from_dataset(data), plain)
-
-
-# Calendars and times.
-
-@pytest.mark.parametrize("calendar, third", [("standard", "2012-02-29"), ("gregorian", "2012-02-29"),
-                                             ("proleptic_gregorian", "2012-02-29"), ("noleap", "2012-03-01"),
-                                             ("365_day", "2012-03-01"), ("NoLeap", "2012-03-01")])
-def test_calendars(calendar, third):
-    data = valid()
-    data["time"] = ("time", np.arange(6), {"units": "days since 2012-02-27", "calendar": calendar})
-    basin = Basin.from_dataset(data)
-    assert basin.clock.label(2) == third
-    assert basin.clock.calendar == ("noleap" if third.endswith("01") else "standard")
-
-
-@pytest.mark.parametrize("units, numbers", [
-    ("hours since 2010-01-01", np.arange(6) * 24), ("seconds since 1970-01-01", 1262304000 + np.arange(6) * 86400),
-    ("days since 0001-01-01", np.arange(6) + 733774), ("days since 1900-01-01 00:00:00", np.arange(6) + 40177.0),
-    ("minutes since 2009-12-31T23:00", np.arange(6) * 1440 + 60), ("d since 2010-01-01", np.arange(6)),
-    *((f"days since 2010-01-01{moment}", np.arange(6)) for moment in (
-        "T00:00:00Z", " 00:00:00 UTC", " 0:0:0.0", " 0", " 06:00 +6:00", " 06:00:00+06:00", " 6 +6", "T06:00 +0600")),
-    ("days since 2009-12-31 19:00 -5", np.arange(6)), ("hours since 2010-01-01 05:30 +05:30", np.arange(6) * 24),
-])
-def test_units_of_time(plain, units, numbers):
-    data = valid()
-    data["time"] = ("time", numbers, {"units": units, "calendar": "standard"})
-    same(Basin.from_dataset(data), plain)
-
-
-def test_a_time_without_calendar_is_standard(plain):
-    data = valid()
-    del data["time"].attrs["calendar"]
-    same(Basin.from_dataset(data), plain)
-
-
-def test_hours_as_fractions_of_a_day():
-    data = valid(hourly=True)
-    data["time"] = ("time", np.arange(144) / 24.0, {"units": "days since 2010-01-01"})
-    clock = Basin.from_dataset(data).clock
-    assert (clock.step_seconds, clock.label(143)) == (3600.0, "2010-01-06T23:00")
-
-
-@pytest.mark.parametrize("use_cftime", [False, True])
-def test_a_dataset_with_decoded_time(plain, use_cftime):
-    coder = xr.coders.CFDatetimeCoder(use_cftime=use_cftime)
-    decoded = xr.decode_cf(valid(), decode_times=coder, decode_timedelta=False)
-    assert decoded["time"].dtype.kind in "MO"
-    same(Basin.from_dataset(decoded), plain)
-
-
-# The file.
 
 @pytest.mark.parametrize("kind", ["NETCDF4", "NETCDF4_CLASSIC", "NETCDF3_CLASSIC", "NETCDF3_64BIT",
                                   "NETCDF3_64BIT_DATA"])
@@ -250,91 +128,6 @@ def test_where_a_basin_cannot_be_written(plain, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["folder.nc"]
 
 
-# Options, defaults, vegetation.
-
-def test_options_in_the_file(plain):
-    data = valid()
-    data["wind_height"] = ((), 2, {"units": "m"})
-    data["heavy_rain_depth"] = ((), 25.0, {"units": "mm"})
-    data["degree_day_factor"] = ((), 3.0, {"units": "mm K-1 d-1"})
-    data["infiltration_switch"] = ((), "rate")
-    data["energy_balance"] = ((), 1)
-    basin = Basin.from_dataset(data)
-    assert basin.options == plain.options | {
-        "wind_height": 2.0, "heavy_rain_depth": 0.025, "infiltration_switch": 1.0, "energy_balance": 1.0,
-        "degree_day_factor": pytest.approx(3e-3 / 86400, rel=ROUNDING)}
-    assert resolve_options(basin, {"wind_height": "10"})["wind_height"] == 10.0
-
-
-def test_options_not_in_the_file_have_their_defaults(plain):
-    assert plain.options == {entry.name: float(entry.default) for entry in registry.of_kind("option")}
-
-
-def test_defaults_are_filled_in(plain):
-    for entry in registry.of_kind("parameter"):
-        if entry.default is not None:
-            assert np.all(plain.parameters[entry.name].values == entry.default), entry.name
-            assert plain.parameters[entry.name].dims == entry.dims
-
-
-def test_what_may_be_left_out_is_left_out(plain):
-    assert not {"manning_overland", "haverkamp_a", "initial_soil_moisture", "pfafstetter"} & set(plain.parameters)
-
-
-def test_the_built_in_vegetation(plain):
-    for name, array in vegetation.table().items():
-        np.testing.assert_array_equal(plain.parameters[name].values, array)
-    assert list(plain.parameters["vegetation_name"].values) == list(vegetation.NAMES)
-
-
-def test_a_vegetation_table_of_its_own():
-    data = valid()
-    for name, array in vegetation.table().items():
-        put(data, name, array[:2], registry.variable(name).units)
-    for name in ("tall", "short", "irrigated", "non_irrigated"):
-        put(data, f"{name}_vegetation", [1] * 8)
-    basin = Basin.from_dataset(data)
-    assert basin.parameters.sizes["vegetation"] == 2
-    assert "vegetation_name" not in basin.parameters
-
-
-def test_values_that_may_be_missing(tmp_path):
-    data = valid()
-    put(data, "manning_overland", [0.1, *[np.nan] * 7])
-    put(data, "initial_soil_moisture", np.full((8, 3), np.nan))
-    assert all(check.passed for check in Basin.open(write(data, tmp_path / "basin.nc")).validate())
-
-
-@pytest.mark.parametrize("layers", [*range(1, 13), registry.MAX_SOIL_LAYERS])
-def test_layers(layers):
-    assert Basin.from_dataset(valid(layers=layers)).parameters.sizes["soil_layer"] == layers
-
-
-def test_identifiers_in_any_order_and_kind(plain):
-    data = valid()
-    for name in ("subbasin", "downstream", "unit_subbasin", "gauge_subbasin"):
-        old = data[name].values
-        data[name] = (data[name].dims, np.where(old < 0, -1, 10**12 - 7 * old).astype(float))
-    data = data.isel(subbasin=[2, 0, 3, 1], unit=[5, 1, 7, 3, 0, 2, 6, 4], cell=[1, 0])
-    basin = Basin.from_dataset(data)
-    assert basin.parameters["subbasin"].dtype == np.int64
-    assert list(basin.parameters["downstream"].values) == [10**12 - 28, 10**12 - 21, -1, 10**12 - 21]
-    np.testing.assert_array_equal(forcing(basin), forcing(plain)[:, :, ::-1])
-
-
-def test_two_outlets_and_a_sub_basin_alone(tmp_path):
-    data = valid()
-    data["downstream"] = ("subbasin", [3, -1, -1, -1])
-    assert all(check.passed for check in inspect(write(data, tmp_path / "basin.nc")))
-
-
-def test_no_gauges(tmp_path):
-    data = valid().drop_vars(["gauge", "gauge_subbasin"])
-    assert "gauge" not in Basin.open(write(data, tmp_path / "basin.nc")).parameters.sizes
-
-
-# Weather in other files.
-
 def test_weather_in_other_files_by_time_and_by_variable(plain, tmp_path):
     data, weather = outside(valid(), "rain/*.nc other/weather_*.nc")
     for folder in ("rain", "other"):
@@ -368,8 +161,6 @@ def test_a_basin_whose_weather_lies_elsewhere_is_not_written(tmp_path):
         basin.to_netcdf(tmp_path / "copy.nc")
     assert not (tmp_path / "copy.nc").exists()
 
-
-# The hash and the bytes.
 
 def test_the_hash_belongs_to_the_content(plain, tmp_path):
     path = write(valid(), tmp_path / "basin.nc")

@@ -6,7 +6,7 @@ values, then what values say about each other, then time and forcing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -84,15 +84,20 @@ def _missing(raw: xr.Dataset) -> Iterator[str]:
 
 
 def _sizes(raw: xr.Dataset) -> Iterator[str]:
+    yield from wrong_sizes({str(dim): size for dim, size in raw.sizes.items()})
+
+
+def wrong_sizes(sizes: Mapping[str, int]) -> Iterator[str]:
+    """A line for each dimension whose size cannot be."""
     fixed = {"land_class": (len(registry.LAND_CLASSES),) * 2, "month": (12, 12),
              "soil_layer": (1, registry.MAX_SOIL_LAYERS)}
     for dim in ("subbasin", "unit", "cell", "land_class", "soil_layer", "month", "vegetation"):
-        if dim not in raw.sizes:
+        if dim not in sizes:
             continue
         low, high = fixed.get(dim, (1, 2**31 - 1))
-        if not low <= raw.sizes[dim] <= high:
+        if not low <= sizes[dim] <= high:
             wanted = f"{low}" if low == high else f"{low} to {high}"
-            yield f"dimension {dim} has size {raw.sizes[dim]}, expected {wanted}"
+            yield f"dimension {dim} has size {sizes[dim]}, expected {wanted}"
 
 
 def _dims(raw: xr.Dataset) -> Iterator[str]:
@@ -274,7 +279,8 @@ def forcing_problems(forcing: ForcingReader, first: int = 0, last: int | None = 
         if text == "out of range":
             scale, unit = _file_scale(entry)
             text = f"{float(scale(np.asarray(fault.value))):.9g} {unit} is outside {outside(entry, fault.valid)}"
-        lines.append(f"{fault.variable} in cell {fault.cell} at {forcing.clock.label(fault.step)}: {text} "
+        at = f"{fault.where}: " if fault.where else ""
+        lines.append(f"{at}{fault.variable} in cell {fault.cell} at {forcing.clock.label(fault.step)}: {text} "
                      f"({fault.count} such value{'s' * (fault.count > 1)}); fill or correct the series")
     return tuple(lines)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wepl import registry, units
-from wepl.basin import checks, vegetation
+from wepl.basin import checks, polygons, vegetation
 from wepl.basin.checks import Check
 from wepl.errors import BasinError, InputError
 from wepl.forcing import sources
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _SIGNATURES = (b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF\r\n\x1a\n")
 _TEXTS = ("gauge_name", "vegetation_name")
+# Bytes from which dimensions are checked before values are read.
+_LARGE = 64 * 2**20
 
 
 class Basin:
@@ -42,6 +45,8 @@ class Basin:
         The file, when there is one.
     hash : str
         SHA-256 of parameters and options: a restart file belongs to one.
+    outlines : dict or None
+        Outlines of the sub-basins as :func:`wepl.basin.polygons.of_dataset` gives them; None where the file has none.
     """
 
     def __init__(self, raw: xr.Dataset, path: Path | None, forcing: ForcingReader, found: list[Check]) -> None:
@@ -53,6 +58,7 @@ class Basin:
         self.options = _options(raw)
         self.forcing = forcing
         self.hash = _digest(self.parameters, self.options)
+        self.outlines = polygons.of_dataset(raw)
 
     def __repr__(self) -> str:
         sizes = self.parameters.sizes
@@ -196,14 +202,13 @@ def read_raw(path: str | Path) -> tuple[xr.Dataset, list[Check]]:
     """Everything but forcing values in memory, as the file gives it; missing values as NaN, times as numbers."""
     import xarray as xr
 
-    place = Path(path)
-    if place.is_dir():
-        raise InputError(f"{place} is a folder; give a basin file (netCDF)")
+    from wepl.netcdf import UNREADABLE
+    from wepl.paths import regular
+
+    place = regular(Path(path), "a basin file (netCDF)")
     try:
         with place.open("rb") as file:
             head = file.read(8)
-    except FileNotFoundError:
-        raise InputError(f"there is no file {place}; check the name") from None
     except OSError as error:
         raise InputError(f"{place} cannot be read: {error.strerror}; check its permissions") from None
     if not any(head.startswith(signature) for signature in _SIGNATURES):
@@ -213,6 +218,7 @@ def read_raw(path: str | Path) -> tuple[xr.Dataset, list[Check]]:
     if is_cut_short(place):
         raise InputError(f"{place} cannot be read as netCDF: {damaged}")
     try:
+        _check_room(place)
         with xr.open_dataset(place, engine="netcdf4", decode_times=False, decode_timedelta=False,
                              decode_coords=False) as data:
             wanted = [name for name in data.variables if name not in sources.NAMES]
@@ -220,12 +226,28 @@ def read_raw(path: str | Path) -> tuple[xr.Dataset, list[Check]]:
             for name in sources.NAMES:
                 if name in data.variables:
                     raw.attrs.setdefault("_forcing_inside", True)
-    except (OSError, RuntimeError, ValueError, KeyError, AttributeError, TypeError) as error:
+    except UNREADABLE as error:
         raise InputError(f"{place} cannot be read as netCDF ({error}): {damaged}") from None
     content = raw.attrs.get("wepl_content", "basin")
     if content != "basin":
         raise InputError(f"{place} is a {content} file of wepl, not a basin; give the basin file it was made from")
     return raw, [Check("the file can be read", True, ())]
+
+
+def _check_room(place: Path) -> None:
+    """Refuse dimensions that cannot be before their values are read."""
+    import netCDF4
+
+    from wepl.netcdf import LOCK, check_size
+
+    with LOCK, netCDF4.Dataset(place) as file:
+        dims = {name: dim.size for name, dim in file.dimensions.items()}
+        sizes = {name: 8 * math.prod(variable.shape) for name, variable in file.variables.items()
+                 if name not in sources.NAMES}
+    wrong = tuple(checks.wrong_sizes(dims)) if sum(sizes.values()) > _LARGE else ()
+    if wrong:
+        raise BasinError(_refusal(place, wrong), wrong)
+    check_size(place, sizes)
 
 
 def open_forcing(raw: xr.Dataset, path: Path | None) -> ForcingReader:
@@ -236,7 +258,7 @@ def open_forcing(raw: xr.Dataset, path: Path | None) -> ForcingReader:
     files = OpenFiles()
     try:
         if path is not None and raw.attrs.get("_forcing_inside"):
-            pieces += sources.pieces_of_file(path, files)
+            pieces += sources.pieces_of_file(path, files, own=True)
         named = raw.attrs.get("forcing")
         if named:
             folder = path.parent if path is not None else Path()

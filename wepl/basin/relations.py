@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wepl import registry, units
-from wepl.basin import vegetation
+from wepl.basin import polygons, vegetation
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -192,4 +192,5 @@ RULES = (
     ("bands go from the ridge to the river", _bands),
     ("land classes fill each unit", _land),
     ("soil water contents are in order", _soil),
+    ("outlines of sub-basins fit together", polygons.faults),
 )

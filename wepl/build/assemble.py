@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wepl import registry
+from wepl.basin.polygons import Polygon, encode
 from wepl.errors import BasinError, InputError
 from wepl.netcdf import LOCK, check_target, publish, temporary_path, write_failure
 
@@ -82,6 +83,10 @@ def build(toml: str | Path, output: str | Path | None, dry_run: bool = False, pl
         unfinished = temporary_path(target) if target is not None else Path(scratch) / "basin.nc"
         try:
             return _build(config, text, Path(toml), target, unfinished, None if plots is None else Path(plots))
+        except InputError as error:
+            if isinstance(error, BasinError) or Path(toml).name in str(error):
+                raise
+            raise InputError(f"{toml}: {error}") from None
         finally:
             unfinished.unlink(missing_ok=True)
 
@@ -110,6 +115,7 @@ def _build(config: Config, text: str, toml: Path, target: Path | None, unfinishe
     from wepl.build import report
     from wepl.build.forcing import build_forcing
     from wepl.build.land import land_parameters
+    from wepl.build.outlines import outlines
     from wepl.build.soil import soil_parameters
     from wepl.build.terrain import build_terrain
 
@@ -121,6 +127,7 @@ def _build(config: Config, text: str, toml: Path, target: Path | None, unfinishe
               **soil_parameters(config.soil, terrain, folder, notes)}
     static = _static(config, terrain, values)
     _check_static(static, toml)
+    polygons = outlines(terrain)
     try:
         facts = build_forcing(config.forcing, terrain, folder, unfinished)
         notes += facts.notes
@@ -129,6 +136,7 @@ def _build(config: Config, text: str, toml: Path, target: Path | None, unfinishe
         static.values["cell_elevation"] = np.asarray(facts.cell_elevation, dtype=float)
         with LOCK:
             _append(unfinished, static, config, text, toml)
+            _write_outlines(unfinished, polygons)
     except (OSError, RuntimeError) as error:
         raise write_failure(target or unfinished, error) from error
     try:
@@ -240,6 +248,20 @@ def _append(path: Path, static: _Static, config: Config, text: str, toml: Path) 
             _write(file, name, np.asarray(number))
         _write_texts(file, "gauge_name", "gauge", "name of the gauge", static.gauge_names)
         _write_texts(file, "land_class", "land_class", "land class", list(registry.LAND_CLASSES))
+
+
+def _write_outlines(path: Path, polygons: Sequence[Polygon]) -> None:
+    import netCDF4
+
+    with netCDF4.Dataset(path, "a") as file:
+        for name, (dims, values, attributes) in encode(polygons).items():
+            for dim, size in zip(dims, values.shape, strict=True):
+                if dim not in file.dimensions:
+                    file.createDimension(dim, size)
+            packed = values.ndim > 0
+            variable = file.createVariable(name, values.dtype, dims, zlib=packed, complevel=4, shuffle=packed)
+            variable.setncatts(attributes)
+            variable[...] = values
 
 
 def _write(file: netCDF4.Dataset, name: str, array: np.ndarray) -> None:

@@ -153,7 +153,8 @@ def read_legend(path: Path, what: str, names: tuple[str, ...]) -> Legend:
             of_code[str(kind)] = of_code.get(str(kind), 0.0) + float(share)
     for code, of_code in found.items():
         if abs(sum(of_code.values()) - 1.0) > 1e-3:
-            raise InputError(f"{path}: the shares of code {code} add to {sum(of_code.values()):.6g}, not to 1")
+            raise InputError(f"{path}: the shares of code {code} add to {sum(of_code.values()):.6g}, not to 1: correct "
+                             "them")
     return Legend(path.name, found, frozenset(missing))
 
 
@@ -161,6 +162,9 @@ def table_shares(frame: tables.Frame, path: Path) -> np.ndarray:
     """The column ``share`` of a table; percent where a value is above 1."""
     column = next(name for name in frame.columns if str(name).strip().lower() == "share")
     shares = tables.numbers(frame, column, path)
+    if not ((shares >= 0.0) & (shares <= 100.0)).all():
+        row = int(np.argmin((shares >= 0.0) & (shares <= 100.0)))
+        raise InputError(f"{path}: row {row + 2}: the share is {shares[row]:g}: give one from 0 to 1")
     return shares / 100.0 if (shares > 1.0).any() else shares
 
 
@@ -173,6 +177,6 @@ def whole_numbers(column: tables.Series, path: Path) -> list[int]:
         except ValueError:
             number = float("nan")
         if not number.is_integer():
-            raise InputError(f"{path}: row {row}: the code {text!r} is no whole number")
+            raise InputError(f"{path}: row {row}: the code {text!r} is no whole number: correct it")
         values.append(int(number))
     return values

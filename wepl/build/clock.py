@@ -123,7 +123,8 @@ def parse_times(column: Sequence[Any], path: Path, name: str) -> tuple[np.ndarra
                          "write 2010-07-31 or 2010-07-31 06:00")
     if parsed.isna().any():
         place = int(np.argmax(parsed.isna()))
-        raise InputError(f"{path}: column {name}, row {place + 2}: the time is missing")
+        raise InputError(f"{path}: column {name}, row {place + 2}: the time is missing: write it, or drop "
+                         "the row")
     offset = None if not zone else 0 if zone in ("Z", "UTC") else zone_seconds(zone)
     return parsed.to_numpy().astype("datetime64[s]").astype(np.int64), offset
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import glob
+import os
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -26,6 +27,7 @@ from pydantic_core import PydanticCustomError
 from wepl import registry
 from wepl.build.config_faults import fault_lines, unknown_names
 from wepl.errors import InputError
+from wepl.paths import is_address, outside, regular
 
 LAND_LEGENDS = ("esa_worldcover", "modis_igbp", "globeland30", "clcd", "corine")
 SOIL_LEGENDS = ("usda",)
@@ -43,16 +45,19 @@ def _folder(info: ValidationInfo) -> Path:
 
 def _existing(name: str, info: ValidationInfo) -> str:
     """A file that is there, relative to the folder of the TOML file; what only GDAL understands is left to GDAL."""
-    if name.startswith("/vsi") or "://" in name:
-        return name
     folder = _folder(info)
-    if not name.strip():
-        raise _fault("the name of the file is empty")
+    if not name.strip() or "\0" in name:
+        raise _fault("the name of the file is empty" if not name.strip() else f"{name!r} is no name of a file")
+    stray = outside(name, folder)
+    if stray:
+        raise _fault(stray)
+    if is_address(name):
+        return name
     if glob.has_magic(name):
         if not glob.glob(name, root_dir=folder, recursive=True):
-            raise _fault(f"no file fits {folder / name}; names are relative to the TOML file")
-    elif not (folder / name).exists():
-        raise _fault(f"there is no file {folder / name}; names are relative to the TOML file")
+            raise _fault(f"no file fits {folder / name}; names are relative to the TOML file: check the name")
+    elif not os.path.exists(folder / name):
+        raise _fault(f"there is no file {folder / name}; names are relative to the TOML file: check the name")
     return name
 
 
@@ -113,7 +118,7 @@ def _number_or_name(given: Any) -> Any:
 def _existing_book(name: str, info: ValidationInfo) -> str:
     """A table; ``#sheet`` behind a workbook's name is no part of it."""
     folder = _folder(info)
-    _existing(name if (folder / name).exists() else name.partition("#")[0], info)
+    _existing(name if os.path.exists(folder / name) else name.partition("#")[0], info)
     return name
 
 
@@ -345,15 +350,16 @@ def read(path: str | Path) -> tuple[Config, str]:
         There is no such file, it is no TOML, or what it says cannot be used; all faults are listed.
     """
     place = Path(path)
+    regular(place, "a TOML file")
     try:
-        text = place.read_bytes().decode("utf-8")
+        text = place.read_bytes().decode("utf-8-sig")
         given = tomllib.loads(text)
-    except FileNotFoundError:
-        raise InputError(f"there is no file {place}; check the name") from None
     except OSError as error:
         raise InputError(f"{place} cannot be read: {error.strerror}; give a TOML file") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{place} is not a TOML file: {error}; see docs/build.md") from None
+    except RecursionError:
+        raise InputError(f"{place} is not a TOML file: its lists are nested too deeply; see docs/build.md") from None
     problems = unknown_names(given)
     try:
         config = Config.model_validate(given, context={"folder": place.parent})

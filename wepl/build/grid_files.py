@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import math
 import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,8 @@ from wepl.build.quantities import is_amount, known, recognise
 from wepl.errors import BasinError, InputError
 from wepl.forcing.classic import is_cut_short
 from wepl.forcing.sources import time_axis
+from wepl.netcdf import LOCK, PACKED_CONSTANT, UNREADABLE, check_size
+from wepl.paths import regular
 
 if TYPE_CHECKING:
     from wepl.build.config import Grids
@@ -111,6 +114,8 @@ def _open_dataset(path: Path, group: str) -> Any:
     import netCDF4
     import xarray as xr
 
+    if not path.is_dir():
+        regular(path, "netCDF or Zarr")
     usual = netCDF4.get_chunk_cache()
     netCDF4.set_chunk_cache(_CHUNK_CACHE_BYTES, *usual[1:])
     try:
@@ -118,11 +123,15 @@ def _open_dataset(path: Path, group: str) -> Any:
             return xr.open_zarr(path, group=group or None, decode_times=False, chunks=None, consolidated=False)
         if is_cut_short(path):
             raise OSError("its end is missing")
+        with LOCK, netCDF4.Dataset(path) as file:
+            held = file[group].variables if group else file.variables
+            check_size(path, {name: 8 * math.prod(one.shape) for name, one in held.items() if one.ndim < 2})
+            check_size(path, {name: 8 * math.prod(one.shape) for name, one in held.items()}, PACKED_CONSTANT)
         return xr.open_dataset(path, group=group or None, engine="netcdf4", decode_times=False)
     except ModuleNotFoundError:
         raise InputError(f"{path}: Zarr stores need zarr: pip install zarr") from None
-    except (OSError, ValueError, RuntimeError, KeyError) as error:
-        raise InputError(f"{path} cannot be read as netCDF or Zarr ({str(error).splitlines()[0][:120]}): the file is "
+    except UNREADABLE as error:
+        raise InputError(f"{path} cannot be read as netCDF or Zarr ({' '.join(str(error).split())[:120]}): the file is "
                          "damaged, cut short, or not what its name says") from None
     finally:
         netCDF4.set_chunk_cache(*usual)
@@ -182,8 +191,6 @@ def _group(path: Path, store: Store) -> str:
     if len(store.get(path).data_vars) or path.is_dir():
         return ""
     import netCDF4
-
-    from wepl.netcdf import LOCK
 
     with LOCK, netCDF4.Dataset(path) as file:
         groups = [name for name, group in file.groups.items() if group.variables]
@@ -380,7 +387,7 @@ def read_window(variable: Variable, store: Store, first: int, last: int, rows: s
                                                             across: columns}
             try:
                 values = array.isel(chosen).transpose(time, down, across).values
-            except (OSError, RuntimeError, IndexError) as error:
+            except UNREADABLE as error:
                 raise InputError(f"{piece.path}: {variable.name} cannot be read ({error}): the file is damaged or cut "
                                  "short") from None
             parts.append(np.asarray(values, dtype=np.float64))

@@ -17,13 +17,16 @@ from typing import TYPE_CHECKING, Any
 import numba
 import numpy as np
 
+from wepl.build.raster_faults import check_place, check_raster, told
 from wepl.errors import InputError
+from wepl.paths import is_address
 
 if TYPE_CHECKING:
     from wepl.build.types import Terrain
 
 _BLOCK_CELLS = 8_000_000
 _MOST_CODES = 2000
+_LARGEST_CODE = 2**53
 _MOST_CUTS = 32
 _MOST_SAMPLES = 2_000_000_000
 _LOOK_UP = 2**20
@@ -79,7 +82,7 @@ def _sum(units, raster, unit_row, raster_row, height, unit_column, raster_column
 
 def find(name: str, folder: Path) -> Path | str:
     """A raster named in the configuration: relative to the TOML file, or as GDAL knows it."""
-    if name.startswith("/vsi") or "://" in name:
+    if is_address(name):
         return name
     path = Path(name) if Path(name).is_absolute() else folder / name
     if glob.has_magic(name) and not path.exists():
@@ -103,14 +106,10 @@ def unit_rows(terrain: Terrain) -> np.ndarray:
 def open_raster(path: Path | str) -> Iterator[Any]:
     """An open raster with a coordinate system; InputError where it is none."""
     import rasterio
-    from rasterio.errors import RasterioError
 
-    try:
-        source = rasterio.open(path)
-    except RasterioError as error:
-        raise InputError(f"{path} cannot be read as a raster ({error}): the file is damaged or not what its name "
-                         "says") from None
-    with source:
+    check_place(path)
+    with told(path), rasterio.open(path) as source:
+        check_raster(source, path)
         if source.crs is None:
             raise InputError(f"{path} has no coordinate system: assign one (gdal_edit.py -a_srs EPSG:... {path})")
         yield source
@@ -243,7 +242,11 @@ def _classes(block: np.ma.MaskedArray, path: Path | str) -> tuple[np.ndarray, np
         missing = missing | ~np.isfinite(values)
         values = np.where(missing, 0.0, values)
         if (values != np.round(values)).any():
-            raise InputError(f"{path} holds fractions: it is no map of classes")
+            raise InputError(f"{path} holds fractions: it is no map of classes: give whole numbers as codes")
+    largest = np.abs(values.astype(np.float64)).max(initial=0.0)
+    if largest > _LARGEST_CODE:
+        raise InputError(f"{path} holds values as large as {largest:g}: it is no map of classes: declare them as "
+                         "nodata")
     return values.astype(np.int64), missing
 
 

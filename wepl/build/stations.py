@@ -15,6 +15,7 @@ from wepl.build import clock, tables
 from wepl.build.clock import DAY, Steps
 from wepl.build.interpolate import Places
 from wepl.build.quantities import QUANTITIES, first_outside, known, recognise, to_internal
+from wepl.build.raster_faults import told
 from wepl.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _STATION = ("id", "station", "station_id", "stationid", "name", "code", "gauge")
 _COORDINATES = {"longitude": ("lon", "long", "longitude"), "latitude": ("lat", "latitude"),
                 "x": ("x", "easting", "east"), "y": ("y", "northing", "north"),
                 "elevation": ("elevation", "elev", "altitude", "alt", "height", "z")}
+_LOWEST, _HIGHEST = -500.0, 9000.0  # m
 _HEADER_UNIT = re.compile(r"[\[(]\s*([^\])]*?)\s*[\])]\s*$")
 
 
@@ -128,7 +130,7 @@ def _table(entry: Stations, path: Path, sheet: str | None,
         missing = [part for part in parts if part not in frame.columns]
         if missing:
             raise InputError(f"{path} has no column {', '.join(map(repr, missing))} for time: it has "
-                             f"{', '.join(map(str, frame.columns))}")
+                             f"{', '.join(map(str, frame.columns))}; correct the name in the TOML file")
     written = _joined(frame, parts)
     times, offset = clock.parse_times(written, path, entry.time)
     step = _step(times, path)
@@ -168,7 +170,7 @@ def _columns(entry: Stations, path: Path, frame: tables.Frame, time: list[str]) 
     if entry.station is not None:
         if entry.station not in frame.columns:
             raise InputError(f"{path} has no column {entry.station!r} for station: it has "
-                             f"{', '.join(map(str, frame.columns))}")
+                             f"{', '.join(map(str, frame.columns))}; correct the name in the TOML file")
         quantities = by_quantity or {known(str(entry.variable), "forcing").name: _value_column(entry, path, frame,
                                                                                                time)}
         names = np.array(tables.texts(frame[entry.station]))
@@ -202,7 +204,7 @@ def _mapping(entry: Stations, path: Path, frame: tables.Frame) -> tuple[dict[str
     missing = [column for column in columns.values() if column not in frame.columns]
     if missing:
         raise InputError(f"{path} has no column {', '.join(map(repr, missing))}: it has "
-                         f"{', '.join(map(str, frame.columns))}")
+                         f"{', '.join(map(str, frame.columns))}; correct the name in the TOML file")
     quantities = [name for name in columns if name in QUANTITIES]
     if quantities and len(quantities) < len(columns):
         raise InputError(f"{path}: columns names variables ({', '.join(quantities)}) and others "
@@ -354,11 +356,19 @@ def _places(names: list[str], coordinates: Mapping[str, tuple[float, float, floa
                          f"{', '.join(coordinates) or 'none'}")
     given = np.array([coordinates[name][:3] for name in names], dtype=float).reshape(-1, 3)
     degrees = np.array([coordinates[name][3] for name in names], dtype=bool)
+    astray = ((degrees & ((np.abs(given[:, 0]) > 360.0) | (np.abs(given[:, 1]) > 90.0)))
+              | (given[:, 2] < _LOWEST) | (given[:, 2] > _HIGHEST))
+    if astray.any():
+        first = int(np.argmax(astray))
+        raise InputError(f"forcing: station {names[first]} lies at {tuple(given[first].tolist())}: give longitude, "
+                         f"latitude (degrees) and elevation ({_LOWEST:g} to {_HIGHEST:g} m), each in its own column")
     xy, lonlat = given[:, :2].copy(), given[:, :2].copy()
     for mask, source, target, result in ((degrees, "EPSG:4326", terrain.crs, xy),
                                          (~degrees, terrain.crs, "EPSG:4326", lonlat)):
         if mask.any():
-            result[mask] = np.column_stack(transform(source, target, given[mask, 0].tolist(), given[mask, 1].tolist()))
+            with told("forcing: the places of the stations", "table of places"):
+                result[mask] = np.column_stack(transform(source, target, given[mask, 0].tolist(),
+                                                         given[mask, 1].tolist()))
     elevation = given[:, 2].copy()
     for row in np.flatnonzero(np.isnan(elevation)):
         elevation[row] = _ground(xy[row], terrain)

@@ -6,12 +6,16 @@ import csv
 import io
 import re
 import unicodedata
+import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from wepl.errors import InputError
+from wepl.netcdf import UNREADABLE
+from wepl.paths import regular
 
 Frame = Any  # pandas.DataFrame
 Series = Any  # pandas.Series
@@ -23,6 +27,7 @@ _MISSING_NUMBERS = np.array([-99.0, -99.9, -99.99, -999.0, -999.9, -999.99, -999
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _LOOK = 200
+_MOST_UNPACKED = 2**29
 _KINDS = ((b"\x89HDF", "a netCDF or HDF5 file"), (b"CDF", "a netCDF file"), (b"%PDF", "a PDF file"),
           (b"\x1f\x8b", "a gzip archive"), (b"II*\x00", "a TIFF image"), (b"MM\x00*", "a TIFF image"),
           (b"\xd0\xcf\x11\xe0", "an old workbook (.xls)"))
@@ -59,12 +64,11 @@ def read_records(path: Path, text: tuple[str, ...] = (), sheet: str | None = Non
 
 
 def _read(path: Path, text: tuple[str, ...], all_text: bool = False, sheet: str | None = None) -> Frame:
+    regular(path, "a table (.csv or .xlsx)")
     try:
         raw = path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}; names are relative to the TOML file") from None
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+        raise InputError(f"{path} cannot be read: {error.strerror}; check its permissions") from None
     if raw.startswith(b"PK\x03\x04"):
         return _workbook(path, sheet, all_text)
     if path.suffix.lower() in (".xlsx", ".xlsm"):
@@ -142,39 +146,55 @@ def _check_width(lines: list[str], separator: str, width: int, path: Path) -> No
         plain = separator != r"\s+" and '"' not in line
         found = line.count(separator) + 1 if plain else len(_fields(line, separator))
         if found != width:
-            hint = ""
+            hint = ": write as many fields as there are names, empty ones where values are missing"
             if separator == "," and found > width and re.search(r"\d,\d", line):
                 hint = ": with decimal commas, part the columns by semicolons"
             raise InputError(f"{path}: row {number} has {found} fields, but there are {width} columns{hint}")
 
 
 def _workbook(path: Path, sheet: str | None, all_text: bool) -> Frame:
-    try:
-        import openpyxl
-    except ModuleNotFoundError:
-        raise InputError(f"{path}: workbooks need openpyxl: pip install openpyxl") from None
     import pandas as pd
 
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except (KeyError, ValueError, OSError, openpyxl.utils.exceptions.InvalidFileException) as error:
+        rows = _sheet_rows(path, sheet)
+    except ModuleNotFoundError:
+        raise InputError(f"{path}: workbooks need openpyxl: pip install openpyxl") from None
+    except (*UNREADABLE, zipfile.BadZipFile, zlib.error, SyntaxError, EOFError) as error:
         raise InputError(f"{path} is no workbook ({error}): save the table as .xlsx or .csv") from None
-    try:
-        if sheet is not None and sheet not in book.sheetnames:
-            raise InputError(f"{path} has no sheet {sheet!r}: it has {', '.join(book.sheetnames)}")
-        rows = [row for row in book[sheet or book.sheetnames[0]].iter_rows(values_only=True)
-                if any(cell is not None for cell in row)]
-    finally:
-        book.close()
     if len(rows) < 2:
         raise InputError(f"{path} has no rows: give a row of column names and rows of values")
     used = [place for place, name in enumerate(rows[0]) if name is not None]
     names = [_cell_text(rows[0][place]) for place in used]
     _check_names(names, path)
+    rows = [(*row, *[None] * (len(rows[0]) - len(row))) for row in rows]
     cells = {name: [row[place] for row in rows[1:]] for name, place in zip(names, used, strict=True)}
     if all_text:
         return pd.DataFrame({name: [_cell_text(cell) for cell in column] for name, column in cells.items()}, dtype=str)
     return pd.DataFrame({name: pd.Series(column, dtype=object) for name, column in cells.items()})
+
+
+def _sheet_rows(path: Path, sheet: str | None) -> list[tuple[Any, ...]]:
+    """Rows of a sheet that are not empty, each as long as it is written."""
+    import openpyxl
+
+    with zipfile.ZipFile(path) as archive:
+        unpacked = sum(part.file_size for part in archive.infolist())
+    if unpacked > _MOST_UNPACKED:
+        raise InputError(f"{path} unpacks to {unpacked / 1e9:.3g} GB: save the table as .csv")
+    with path.open("rb") as held:
+        return _rows(openpyxl.load_workbook(held, read_only=True, data_only=True), path, sheet)
+
+
+def _rows(book: Any, path: Path, sheet: str | None) -> list[tuple[Any, ...]]:
+    try:
+        if sheet is not None and sheet not in book.sheetnames:
+            raise InputError(f"{path} has no sheet {sheet!r}: it has {', '.join(book.sheetnames)}; correct the name")
+        chosen = book[sheet or book.sheetnames[0]]
+        # The size that a sheet claims may be that of all rows and columns there can be.
+        chosen.reset_dimensions()
+        return [row for row in chosen.iter_rows(values_only=True) if any(cell is not None for cell in row)]
+    finally:
+        book.close()
 
 
 def _cell_text(cell: Any) -> str:

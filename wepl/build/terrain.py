@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wepl.build import terrain_raster as raster
+from wepl.build.terrain_outline import inside_outline
 from wepl.build.terrain_raster import Grid
 from wepl.build.types import Terrain
 from wepl.errors import InputError
@@ -102,7 +103,7 @@ def _from_dem(config: Any, gauge_rule: Any, folder: Path) -> _Ground:
     slope = dem.slope(np.where(np.isnan(grid.values), np.float32(-9999.0), grid.values), nodata=-9999.0,
                       transform=grid.transform)
     if config.outline is not None:
-        grid.values[~raster.inside_outline(grid, config.outline, folder)] = np.nan
+        grid.values[~inside_outline(grid, config.outline, folder)] = np.nan
         raster.check_elevation(grid.values, f"{config.dem} inside {config.outline}")
     if np.isfinite(grid.values).sum() < _LEAST_CELLS:
         raise InputError(f"{config.dem}: fewer than {_LEAST_CELLS} cells hold data: give a larger or finer DEM")
@@ -133,7 +134,7 @@ def _from_d8(config: Any, gauge_rule: Any, folder: Path) -> _Ground:
 
     grid = raster.read_grid(config.d8, folder, config.crs, config.resolution, config.outline, what="direction")
     if config.outline is not None:
-        grid.values[~raster.inside_outline(grid, config.outline, folder)] = np.nan
+        grid.values[~inside_outline(grid, config.outline, folder)] = np.nan
     flow, n_circling = terrain_flow.from_directions(grid, config.d8_encoding, config.d8)
     if n_circling and isinstance(config.outlets, str):
         raise InputError(f"{config.d8}: {n_circling} of its cells run in circles: check d8_encoding, or name the "

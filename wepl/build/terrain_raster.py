@@ -1,4 +1,4 @@
-"""Reading rasters and outlines onto one north-up grid with metres as its unit."""
+"""Reading rasters onto one north-up grid with metres as its unit."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wepl.build.raster_faults import check_raster, path_of, told
+from wepl.build.terrain_outline import read_outline
 from wepl.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,11 +22,11 @@ if TYPE_CHECKING:
 _STEPS_PER_METRE = 1024.0
 _LOWEST, _HIGHEST = -500.0, 9000.0  # valid range of unit_elevation, m
 _MARGIN_CELLS = 3
+_FINEST = 0.1  # of a cell of the raster: nothing is to be seen in finer ones
 _MOST_CELLS = 2**31 - 1  # cells are numbered in int32
 # Beyond this width a UTM zone stretches areas by more than 0.5 per cent.
 _WIDEST_UTM_DEGREES = 8.0
 _LARGEST_STRETCH = 0.02
-_LEAST_COVER = 0.95
 _METRES_PER_DEGREE = 111_195.0  # on a sphere of 6371 km
 
 
@@ -72,21 +74,22 @@ def read_grid(name: str, folder: Path, crs: Any, resolution: float = 0.0, outlin
     InputError
         The file is no raster, has no coordinate system, or holds nothing.
     """
-    import rasterio
-    from rasterio.errors import RasterioIOError
+    with told(path_of(name, folder)):
+        return _grid_of(path_of(name, folder), folder, crs, resolution, outline, what)
 
-    path = _path(name, folder)
-    try:
-        with rasterio.open(path) as source:
-            own = _own_crs(source, path, crs)
-            window = _window(source, own, outline, folder, path)
-            if window.width * window.height > _MOST_CELLS:
-                raise InputError(f"{path}: {window.width} x {window.height} cells are too many: clip it by an outline "
-                                 "or give a coarser raster")
-            values = _read(source, window)
-            transform = source.window_transform(window)
-    except RasterioIOError as error:
-        raise InputError(f"{path}: it cannot be read as a raster: {error}") from error
+
+def _grid_of(path: str, folder: Path, crs: Any, resolution: float, outline: str | None, what: str) -> Grid:
+    import rasterio
+
+    with rasterio.open(path) as source:
+        check_raster(source, path)
+        own = _own_crs(source, path, crs)
+        window = _window(source, own, outline, folder, path)
+        if window.width * window.height > _MOST_CELLS:
+            raise InputError(f"{path}: {window.width} x {window.height} cells are too many: clip it by an outline "
+                             "or give a coarser raster")
+        values = _read(source, window)
+        transform = source.window_transform(window)
     if not np.isfinite(values).any():
         raise InputError(f"{path}: every cell is nodata{' inside the outline' if outline else ''}: check the file and "
                          "its nodata value")
@@ -108,31 +111,19 @@ def read_like(name: str, folder: Path, grid: Grid) -> np.ndarray:
         The file is no raster, or lies elsewhere.
     """
     import rasterio
-    from rasterio.errors import RasterioIOError
     from rasterio.vrt import WarpedVRT
     from rasterio.windows import Window
 
-    path = _path(name, folder)
+    path = path_of(name, folder)
     rows, columns = grid.values.shape
-    try:
-        with rasterio.open(path) as source, WarpedVRT(
-                source, src_crs=source.crs or grid.crs, crs=grid.crs, transform=grid.transform, width=columns,
-                height=rows, nodata=np.nan, dtype="float32") as warped:
+    with told(path), rasterio.open(path) as source:
+        check_raster(source, path)
+        with WarpedVRT(source, src_crs=source.crs or grid.crs, crs=grid.crs, transform=grid.transform, width=columns,
+                       height=rows, nodata=np.nan, dtype="float32") as warped:
             values = _read(warped, Window(0, 0, columns, rows))
-    except RasterioIOError as error:
-        raise InputError(f"{path}: it cannot be read as a raster: {error}") from error
     if not np.isfinite(values).any():
         raise InputError(f"{path}: it holds no data where the flow directions are: check that both cover one place")
     return values
-
-
-def _path(name: str, folder: Path) -> str:
-    if name.startswith("/vsi") or "://" in name:
-        return name
-    path = Path(folder) / name
-    if not path.exists():
-        raise InputError(f"{path}: no such file: names are relative to the folder of the TOML file")
-    return str(path)
 
 
 def _own_crs(source, path: str, wanted: Any) -> CRS:
@@ -169,7 +160,8 @@ def _window(source, own: CRS, outline: str | None, folder: Path, path: str):
     left, bottom, right, top = source.bounds
     if box[0] >= right or box[2] <= left or box[1] >= max(top, bottom) or box[3] <= min(top, bottom):
         raise InputError(f"{path} and {outline} do not overlap: the raster spans x {left:g} to {right:g}, y "
-                         f"{bottom:g} to {top:g}, the outline x {box[0]:g} to {box[2]:g}, y {box[1]:g} to {box[3]:g}")
+                         f"{bottom:g} to {top:g}, the outline x {box[0]:g} to {box[2]:g}, y {box[1]:g} to {box[3]:g}: "
+                         "check the coordinate systems of both")
     columns, rows = zip(*(~source.transform * corner for corner in
                           ((box[0], box[1]), (box[0], box[3]), (box[2], box[1]), (box[2], box[3]))), strict=True)
     # A reprojected grid is turned against the raster, so that a tenth of the extent is kept around it.
@@ -238,7 +230,9 @@ def _stretch(crs: CRS, transform: affine.Affine, shape: tuple[int, int]) -> floa
     east = ((longitude[1::2] - longitude[::2] + 180.0) % 360.0 - 180.0) * math.cos(math.radians(latitude.mean()))
     north = latitude[1::2] - latitude[::2]
     ground = abs(east[0] * north[1] - east[1] * north[0]) * _METRES_PER_DEGREE**2
-    return (2.0 * step) ** 2 / ground
+    if not ground > 0.0:
+        raise ZeroDivisionError("its cells have no extent on the ground")
+    return float((2.0 * step) ** 2 / ground)
 
 
 def _on_grid(grid: Grid, target: CRS, resolution: float, path: str) -> Grid:
@@ -255,6 +249,9 @@ def _on_grid(grid: Grid, target: CRS, resolution: float, path: str) -> Grid:
     rows, columns = grid.values.shape
     west, south, east, north = _extent(grid)
     size = resolution or _equivalent_size(grid)
+    if size < _FINEST * _equivalent_size(grid):
+        raise InputError(f"{path}: resolution = {size:g} m is far finer than its cells of {_equivalent_size(grid):.4g} "
+                         "m: give a coarser resolution, or 0 for that of the raster")
     if kept:
         transform = Affine(size, 0.0, west, 0.0, -size, north)
         shape = (max(1, round((north - south) / size)), max(1, round((east - west) / size)))
@@ -307,69 +304,6 @@ def _equivalent_size(grid: Grid) -> float:
         latitude = _centre(grid.crs, grid.transform, (rows, columns))[1]
         return math.sqrt(cell * math.cos(math.radians(latitude))) * _METRES_PER_DEGREE
     return math.sqrt(cell / _stretch(grid.crs, grid.transform, (rows, columns)))
-
-
-def read_outline(name: str, folder: Path, crs: CRS) -> list[dict]:
-    """Polygons of an outline in a coordinate system; the outline is taken to be in it where it names none.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read or holds no polygon.
-    """
-    try:
-        import fiona
-    except ModuleNotFoundError as error:
-        raise InputError("reading an outline needs fiona: pip install 'wepl[prep]'") from error
-    from rasterio.crs import CRS
-    from rasterio.warp import transform_geom
-
-    path = _path(name, folder)
-    try:
-        with fiona.open(path) as source:
-            shapes = [feature.geometry.__geo_interface__ for feature in source if feature.geometry is not None]
-            own = CRS.from_wkt(source.crs_wkt) if source.crs_wkt else None
-    except fiona.errors.DriverError as error:
-        raise InputError(f"{path}: it cannot be read as an outline: {error}") from error
-    shapes = [shape for shape in shapes if shape["type"] in ("Polygon", "MultiPolygon")]
-    if not shapes:
-        raise InputError(f"{path}: it holds no polygon")
-    if own is not None and own != crs:
-        shapes = [transform_geom(own, crs, shape) for shape in shapes]
-    return shapes
-
-
-def inside_outline(grid: Grid, name: str, folder: Path) -> np.ndarray:
-    """Cells whose centre lies inside an outline and whose value is known.
-
-    Raises
-    ------
-    InputError
-        The raster covers less than 95 per cent of the outline.
-    """
-    from rasterio.features import geometry_mask
-
-    shapes = read_outline(name, folder, grid.crs)
-    inside = geometry_mask(shapes, grid.values.shape, grid.transform, invert=True)
-    area = sum(_area(shape) for shape in shapes)
-    inside &= np.isfinite(grid.values)
-    covered = inside.sum() * abs(grid.transform.a * grid.transform.e)
-    if not inside.any() or covered < _LEAST_COVER * area:
-        raise InputError(f"{name}: the raster holds data for {covered / 1e6:.4g} of the outline's {area / 1e6:.4g} "
-                         "km2: give a raster that covers it all, or clip the outline")
-    return inside
-
-
-def _area(shape: dict) -> float:
-    """Area of a polygon by its corners, in squared units of its coordinates."""
-    parts = [shape["coordinates"]] if shape["type"] == "Polygon" else shape["coordinates"]
-    total = 0.0
-    for rings in parts:
-        for k, ring in enumerate(rings):
-            x, y = np.asarray(ring, dtype=float)[:, :2].T - np.asarray(ring[0], dtype=float)[:2, None]
-            size = 0.5 * abs(np.dot(x[:-1], y[1:]) - np.dot(x[1:], y[:-1]))
-            total += size if k == 0 else -size
-    return total
 
 
 def check_elevation(elevation: np.ndarray, name: str) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from wepl.errors import WeplError
+from wepl.paths import allow_outside
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
                   context_settings={"help_option_names": ["-h", "--help"]})
@@ -65,5 +66,10 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _main(version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True,
-                                                help="Show the version and end.")] = False) -> None:
+                                                help="Show the version and end.")] = False,
+          places: Annotated[list[str] | None, typer.Option(
+              "--allow-outside", metavar="PLACE", show_default=False,
+              help="A folder, or the beginning of an address, that names inside input files may lead to beyond the "
+                   "file's own folder; may be given several times.")] = None) -> None:
     """WEP-L: a distributed hydrological model of water and energy transfer in large river basins."""
+    allow_outside(places or ())

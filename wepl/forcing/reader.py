@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,7 +25,12 @@ _ROUNDING = 1e-8
 
 
 class Source(Protocol):
-    """Something that holds ``[time, cell]`` values of one forcing variable in one file or array."""
+    """Something that holds ``[time, cell]`` values of one forcing variable in one file or array.
+
+    ``where`` names the file in messages; empty where the basin's own message does.
+    """
+
+    where: str
 
     def read(self, first: int, last: int) -> np.ndarray:
         """Rows ``first`` to ``last`` (not included) as float64, missing values as NaN, in the source's units."""
@@ -34,6 +39,8 @@ class Source(Protocol):
 
 class ArraySource:
     """Values in memory, ``[time, cell]``."""
+
+    where = ""
 
     def __init__(self, values: np.ndarray) -> None:
         self._values = values
@@ -70,25 +77,26 @@ class OpenFiles:
 
 
 class FileSource:
-    """One variable of one netCDF file, read under the library's lock."""
+    """One variable of one netCDF file, read under the library's lock; ``where`` names the file in messages."""
 
-    def __init__(self, path: Path, variable: str, transpose: bool, files: OpenFiles) -> None:
+    def __init__(self, path: Path, variable: str, transpose: bool, files: OpenFiles, where: str = "") -> None:
         self.path = path
+        self.where = where
         self.files = files
         self._name = variable
         self._transpose = transpose
 
     def read(self, first: int, last: int) -> np.ndarray:
-        from wepl.netcdf import LOCK
+        from wepl.netcdf import LOCK, UNREADABLE
 
         with LOCK:
             try:
                 variable = self.files.get(self.path)[self._name]
                 values = variable[:, first:last].T if self._transpose else variable[first:last]
-            except (OSError, RuntimeError, IndexError) as error:
+                return np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan)
+            except UNREADABLE as error:
                 raise InputError(f"{self.path}: {self._name} cannot be read ({error}): the file is damaged, cut short "
                                  "or gone; make or copy it again") from None
-        return np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan)
 
 
 @dataclass(frozen=True)
@@ -107,7 +115,10 @@ class Segment:
 
 @dataclass(frozen=True)
 class Fault:
-    """A value that cannot be used: variable, what is wrong, cell id, first step, how many, the accepted range."""
+    """A value that cannot be used: variable, what is wrong, cell id, first step, how many, the accepted range.
+
+    ``where`` names the file where it is not the basin's own.
+    """
 
     variable: str
     text: str
@@ -116,6 +127,7 @@ class Fault:
     count: int
     value: float
     valid: tuple[float, float]
+    where: str = ""
 
 
 class ForcingReader:
@@ -197,7 +209,12 @@ class ForcingReader:
                         high = min(high, self.clock.step_seconds)
                     for text, bad in _faulty(block[row], (low, high)):
                         _note(found, entry.name, text, bad, block[row], at, self.cells, (low, high))
-        return list(found.values())
+        return [replace(fault, where=self._where(fault)) for fault in found.values()]
+
+    def _where(self, fault: Fault) -> str:
+        """The file that holds a fault."""
+        return next((segment.source.where for segment in self._segments[fault.variable]
+                     if segment.start <= fault.step < segment.start + segment.length), "")
 
     def _close(self) -> None:
         from wepl.netcdf import LOCK

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -148,14 +149,17 @@ def pieces_of_dataset(data: xr.Dataset, where: str = "") -> list[Piece]:
         variable = data[name]
         _check_form(name, variable.dims, variable.dtype, where)
         values = variable.transpose("time", "cell").values
-        found.append(Piece(name, axis, ArraySource(values), _units(name, variable.attrs.get("units")),
+        found.append(Piece(name, axis, ArraySource(values), _units(name, variable.attrs.get("units"), ""),
                            data["cell"].values, where))
     return found
 
 
-def pieces_of_file(path: Path, files: OpenFiles) -> list[Piece]:
-    """Forcing variables that a netCDF file holds; their values stay in the file, to be read through ``files``."""
-    from wepl.netcdf import LOCK
+def pieces_of_file(path: Path, files: OpenFiles, own: bool = False) -> list[Piece]:
+    """Forcing variables that a netCDF file holds; their values stay in the file, to be read through ``files``.
+
+    ``own`` says that it is the basin file itself, which messages name anyway.
+    """
+    from wepl.netcdf import LOCK, PACKED_CONSTANT, UNREADABLE, check_size
 
     with LOCK:
         try:
@@ -166,12 +170,16 @@ def pieces_of_file(path: Path, files: OpenFiles) -> list[Piece]:
             if not names:
                 return []
             time = file.variables.get("time")
+            check_size(path, {name: _bytes(file[name]) for name in ("time", "cell") if name in file.variables})
+            check_size(path, {name: _bytes(file[name]) for name in names}, PACKED_CONSTANT)
             times = None if time is None else _plain(time[:])
             attributes = {} if time is None else {key: time.getncattr(key) for key in time.ncattrs()}
             cells = _plain(file["cell"][:]) if "cell" in file.variables else None
             facts = [(name, file[name].dimensions, file[name].dtype, getattr(file[name], "units", None))
                      for name in names]
-        except (OSError, RuntimeError) as error:
+            for name in names:
+                _check_packing(file[name])
+        except UNREADABLE as error:
             raise BasinError(f"{path}: the forcing file cannot be read ({error}): it is no netCDF file, damaged or cut "
                              "short; make or copy it again") from None
     axis = _axis_of(times, attributes, str(path))
@@ -179,9 +187,22 @@ def pieces_of_file(path: Path, files: OpenFiles) -> list[Piece]:
     found = []
     for name, dims, dtype, unit in facts:
         _check_form(name, dims, np.dtype(dtype), str(path))
-        source = FileSource(path, name, dims[0] == "cell", files)
-        found.append(Piece(name, axis, source, _units(name, unit), cells, str(path)))
+        source = FileSource(path, name, dims[0] == "cell", files, "" if own else str(path))
+        found.append(Piece(name, axis, source, _units(name, unit, str(path)), cells, str(path)))
     return found
+
+
+def _check_packing(variable: Any) -> None:
+    """ValueError where scale or offset is no number: netCDF4 would give the packed values as they are."""
+    for key in ("scale_factor", "add_offset"):
+        given = getattr(variable, key, 1.0)
+        if np.ndim(given) or not isinstance(given, int | float | np.number) or not np.isfinite(given):
+            raise ValueError(f"the attribute {key} of {variable.name} is {given!r}, which is no number")
+
+
+def _bytes(variable: Any) -> int:
+    """Size in memory."""
+    return math.prod(variable.shape) * 8
 
 
 def _plain(values: Any) -> np.ndarray:
@@ -216,19 +237,20 @@ def _check_form(name: str, dims: Sequence[Any], dtype: np.dtype[Any], where: str
         raise BasinError(f"{where}: {name} has dimensions {tuple(dims)}, expected ('time', 'cell')")
 
 
-def _units(name: str, given: object) -> str:
+def _units(name: str, given: object, where: str) -> str:
     """The units of a forcing variable, after checking that they convert."""
     from wepl import units
 
     entry = registry.variable(name)
+    at = f"{where}: " if where else ""
     if given is None and entry.units != "1":
-        raise BasinError(f"{name}: the attribute units is missing; give one that converts to {entry.units!r}, such as "
-                         f"{entry.file_units!r}")
+        raise BasinError(f"{at}{name}: the attribute units is missing; give one that converts to {entry.units!r}, such "
+                         f"as {entry.file_units!r}")
     text = str(given if given is not None else "1")
     try:
         units.linear(text, entry.units)
     except ValueError as error:
-        raise BasinError(f"{name}: {error}; give a unit that converts to {entry.units!r}, such as "
+        raise BasinError(f"{at}{name}: {error}; give a unit that converts to {entry.units!r}, such as "
                          f"{entry.file_units!r}") from None
     return text
 
@@ -241,8 +263,13 @@ def expand(pattern: str, folder: Path) -> list[Path]:
     BasinError
         A name matches nothing.
     """
+    from wepl.paths import outside
+
     paths: list[Path] = []
     for word in pattern.replace(",", " ").split():
+        stray = outside(word, folder)
+        if stray:
+            raise BasinError(f"the attribute forcing: {stray}")
         try:
             matches = [Path(word)] if Path(word).is_absolute() else sorted(folder.glob(word))
         except (ValueError, IndexError, NotImplementedError) as error:

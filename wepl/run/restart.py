@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from wepl import registry
 from wepl.errors import InputError, NumericalError
-from wepl.netcdf import LOCK, check_target, publish, temporary_path, write_failure
+from wepl.netcdf import LOCK, UNREADABLE, check_target, publish, temporary_path, write_failure
+from wepl.paths import regular
 from wepl.registry import Variable
 from wepl.run.result_schema import version
 
@@ -36,6 +37,10 @@ _PLURAL = {"tile": "tiles", "soil_layer": "soil layers", "unit": "units", "subba
 def entries() -> list[Variable]:
     """Registry entries that a state holds, in the table's order."""
     return [entry for entry in registry.TABLE if entry.restart]
+
+
+# A run in float32 precision has pairs: their sum stands under the name, these beside it.
+_LOW = tuple(f"{_entry.name}_low" for _entry in entries())
 
 
 def fingerprint() -> str:
@@ -93,6 +98,11 @@ def save_state(path: str | os.PathLike[str], arrays: Arrays, *, basin: Basin, cl
                 variable = file.createVariable(entry.name, "f8", entry.dims)
                 variable.setncatts({"long_name": entry.long_name, "units": entry.units})
                 variable[...] = arrays[entry.name]
+            for entry in entries() if all(low in arrays for low in _LOW) else ():
+                variable = file.createVariable(f"{entry.name}_low", "f8", entry.dims)
+                variable.setncatts({"long_name": f"second number of the pair that is {entry.name} in float32 precision",
+                                    "units": entry.units})
+                variable[...] = arrays[f"{entry.name}_low"]
             file.setncatts(facts)
         publish(temporary, target)
     except (OSError, RuntimeError) as error:
@@ -131,12 +141,14 @@ def load_state(path: str | os.PathLike[str], *, basin: Basin, clock: Clock, at: 
         raise InputError(f"the state file {source} does not exist")
     if source.is_dir():
         raise InputError(f"{source} is a folder, not a state file")
+    regular(source, "a state file")
     try:
         with LOCK, netCDF4.Dataset(source) as file:
             file.set_auto_mask(False)
             return _read(file, source, _expected(basin, clock, at), shapes)
-    except (OSError, RuntimeError) as error:
-        raise InputError(f"the state file {source} cannot be read ({error}); it is damaged or not netCDF") from error
+    except UNREADABLE as error:
+        raise InputError(f"the state file {source} cannot be read ({error}); it is damaged or not netCDF: use another "
+                         "one") from error
 
 
 def _expected(basin: Basin, clock: Clock, at: int) -> dict[str, str]:
@@ -152,7 +164,9 @@ def _read(file: netCDF4.Dataset, source: Path, expected: Mapping[str, str],
     differences = _differences(file, expected, shapes)
     if differences:
         raise InputError(f"the state {source} does not fit this run: " + "; ".join(differences))
-    arrays = {entry.name: np.ascontiguousarray(file[entry.name][...], dtype=np.float64) for entry in entries()}
+    names = [entry.name for entry in entries()]
+    names += [low for low in _LOW if low in file.variables]
+    arrays = {name: np.ascontiguousarray(file[name][...], dtype=np.float64) for name in names}
     for name, values in arrays.items():
         if not np.isfinite(values).all():
             raise InputError(f"the state {source} holds {_count_bad(values)} values of {name} that are not finite; "
@@ -169,7 +183,7 @@ def _differences(file: netCDF4.Dataset, expected: Mapping[str, str],
         found.append(f"its format is {facts.get('state_format')}, this version reads {FORMAT}")
     words = {"basin_hash": "basin (content hash)", "calendar": "calendar", "moment": "moment"}
     for name, value in expected.items():
-        if facts.get(name) != value:
+        if str(facts.get(name)) != value:
             found.append(f"its {words[name]} is {_short(facts.get(name))}, the run has {_short(value)}")
     wanted = {entry.name: entry for entry in entries()}
     sizes = {dim: size for name, shape in shapes.items() for dim, size in zip(wanted[name].dims, shape, strict=True)}
@@ -177,6 +191,9 @@ def _differences(file: netCDF4.Dataset, expected: Mapping[str, str],
         held = file.dimensions[dim].size if dim in file.dimensions else 0
         if held != size:
             found.append(f"it has {held} {_PLURAL[dim]}, the run has {size}")
+    low = dict(zip(_LOW, wanted.values(), strict=True))
+    if any(name in file.variables for name in low):
+        wanted |= low
     missing = [name for name in wanted if name not in file.variables]
     unknown = [name for name in file.variables if name not in wanted]
     if missing:
@@ -186,14 +203,17 @@ def _differences(file: netCDF4.Dataset, expected: Mapping[str, str],
     for name, entry in wanted.items():
         if name in missing:
             continue
-        dims, units = file[name].dimensions, getattr(file[name], "units", "no unit")
+        dims, units = file[name].dimensions, str(getattr(file[name], "units", "no unit"))
+        if file[name].dtype != np.float64:
+            found.append(f"{name} is {file[name].dtype}, expected float64")
         if dims != entry.dims or units != entry.units:
             found.append(f"{name} stands on {'/'.join(dims)} in {units}, expected {'/'.join(entry.dims)} in "
                          f"{entry.units}")
     if not found and facts.get("registry_fingerprint") != fingerprint():
         found.append("it was written with another list of state variables")
     if found and facts.get("wepl_version") != version():
-        found.append(f"it was written by wepl {facts.get('wepl_version')}, this is {version()}")
+        found.append(f"it was written by wepl {facts.get('wepl_version')}, this is {version()}: go on with that "
+                     "version, or run anew up to this moment")
     return found
 
 
