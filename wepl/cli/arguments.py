@@ -42,6 +42,10 @@ Variables = Annotated[list[str] | None, typer.Option(
 Changes = Annotated[list[str] | None, typer.Option(
     "--set", metavar="NAME=VALUE", show_default=False,
     help="Change an option or a calibration multiplier; may be given several times.")]
+ParameterFile = Annotated[Path | None, typer.Option(
+    "--params", metavar="FILE.toml", show_default=False,
+    help="Options and calibration multipliers from a file, such as the best.toml of a calibration; --set goes over "
+         "them.")]
 FromState = Annotated[Path | None, typer.Option(
     metavar="STATE.nc", show_default=False, help="Start from this state file.")]
 SaveState = Annotated[Path | None, typer.Option(
