@@ -1,7 +1,8 @@
 """WEP-L: water and energy transfer processes in large river basins, as an open distributed hydrological model.
 
 What most scripts need stands here and is loaded when it is first used, so that ``import wepl`` stays fast:
-:func:`run`, :class:`Basin`, :class:`RunResult`, :func:`synthesize` and the errors.
+:func:`run`, :func:`run_ensemble`, :func:`open_basin`, :func:`open_result`, :class:`Basin`, :class:`RunResult`,
+:func:`synthesize` and the errors.
 """
 
 from __future__ import annotations
@@ -17,16 +18,20 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import xarray as xr
+
+    from wepl.api import open_basin, open_result, run
     from wepl.basin.dataset import Basin
     from wepl.basin.synthetic import synthesize
     from wepl.errors import BackendError, BasinError, InputError, NumericalError, WeplError
-    from wepl.run.simulation import RunResult, run
+    from wepl.run.ensemble_job import run_ensemble
+    from wepl.run.simulation import RunResult
 
 __version__ = "0.1.0"
 
 __all__ = [
     "BackendError", "Basin", "BasinError", "InputError", "NumericalError", "RunResult", "WeplError", "__version__",
-    "run", "synthesize",
+    "open_basin", "open_result", "run", "run_ensemble", "synthesize",
 ]
 
 _PUBLIC = {
@@ -36,7 +41,10 @@ _PUBLIC = {
     "InputError": "wepl.errors",
     "NumericalError": "wepl.errors",
     "RunResult": "wepl.run.simulation",
+    "run_ensemble": "wepl.run.ensemble_job",
     "WeplError": "wepl.errors",
+    "open_basin": "wepl.api",
+    "open_result": "wepl.api",
     "synthesize": "wepl.basin.synthetic",
 }
 
@@ -59,9 +67,9 @@ class _KernelsBesideThePackage(MetaPathFinder):
 class _RunPackage(ModuleType):
     """The package ``wepl.run``, which may also be called: ``wepl.run("basin.nc")``."""
 
-    def __call__(self, *arguments: Any, **named: Any) -> RunResult:
-        """Run the model over a basin; see :func:`wepl.run.simulation.run`."""
-        from wepl.run.simulation import run
+    def __call__(self, *arguments: Any, **named: Any) -> xr.Dataset:
+        """Run the model over a basin and give its result; see :func:`wepl.api.run`."""
+        from wepl.api import run
 
         return run(*arguments, **named)
 

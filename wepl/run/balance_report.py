@@ -163,22 +163,25 @@ class BalanceReport:
         """Variables for a file: name to (dimensions, values, attributes)."""
         rows = list(self.terms.rows())
         volume = np.array([row[2] for row in rows])
-        term, process = ("balance_term",), ("balance_process",)
+        # Dimensions have names of their own: CF takes a variable with its dimension's name for numbers in order.
+        term, process = ("balance_row",), ("balance_budget",)
+        of_term, of_process = {"coordinates": "balance_term"}, {"coordinates": "balance_process"}
         closures = self.closures
         return {
             "balance_term": (term, np.array([row[0] for row in rows], dtype=object),
                              {"long_name": "term of the basin's water balance"}),
-            "balance_volume": (term, volume, {"long_name": "water over the run", "units": "m3"}),
+            "balance_volume": (term, volume, {"long_name": "water over the run", "units": "m3", **of_term}),
             "balance_depth": (term, volume / self.terms.area * 1e3,
-                              {"long_name": "water over the run and the basin", "units": "mm"}),
+                              {"long_name": "water over the run and the basin", "units": "mm", **of_term}),
             "balance_process": (process, np.array([f"{item.place}: {item.process}" for item in closures], dtype=object),
                                 {"long_name": "budget that was closed"}),
             "balance_worst_place": (process, np.array([item.where for item in closures], dtype=object),
                                     {"long_name": "place with the budget's largest residual"}),
             "balance_residual": (process, np.array([item.depth * 1e3 for item in closures]),
-                                 {"long_name": "residual at the worst place", "units": "mm"}),
+                                 {"long_name": "residual at the worst place", "units": "mm", **of_process}),
             "balance_closure": (process, np.array([item.relative for item in closures]),
-                                {"long_name": "size of the residual relative to the water that passed", "units": "1"}),
+                                {"long_name": "size of the residual relative to the water that passed", "units": "1",
+                                 **of_process}),
             "unit_balance_residual": (("unit",), self.unit_residual * 1e3,
                                       {"long_name": "residual of the columns' water balance", "units": "mm"}),
             "subbasin_balance_residual": (("subbasin",), self.subbasin_residual * 1e3,

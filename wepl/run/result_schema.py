@@ -34,6 +34,8 @@ _FACTS = {
     "unit": ("unit_subbasin", "unit_area", "unit_elevation", "unit_longitude", "unit_latitude"),
     "gauge": ("gauge_subbasin",),
 }
+# The registry's name is not in the CF table (version 93); this one is.
+_STANDARD_NAMES = {"evapotranspiration": "lwe_thickness_of_water_evaporation_amount"}
 _COORDINATES = {"subbasin": ("subbasin_latitude", "subbasin_longitude"), "unit": ("unit_latitude", "unit_longitude")}
 Places = dict[str, dict[str, tuple[np.ndarray, dict[str, Any]]]]
 
@@ -94,8 +96,11 @@ def scale(entry: Variable) -> tuple[float, float]:
 def variable_attributes(entry: Variable) -> dict[str, Any]:
     """CF attributes of a variable with a time dimension, made from its registry entry."""
     attributes: dict[str, Any] = {"long_name": entry.long_name, "units": entry.file_units}
-    if entry.standard_name:
-        attributes["standard_name"] = entry.standard_name
+    standard_name = _STANDARD_NAMES.get(entry.name, entry.standard_name)
+    if standard_name:
+        attributes["standard_name"] = standard_name
+    if entry.file_units == "degC":
+        attributes["units_metadata"] = "temperature: on_scale"
     dims = file_dims(entry.name)
     methods = []
     if entry.kind == "flux" or entry.name in ("evapotranspiration", "runoff"):
@@ -136,7 +141,9 @@ def places(parameters: Any) -> Places:
         if place not in parameters or parameters[place].size == 0:
             continue
         values, attributes = fact(parameters, place)
-        described[place] = {place: (values, {**attributes, "cf_role": "timeseries_id"})}
+        # CF allows one variable with a role: each sub-basin has discharge, units and gauges lie in sub-basins.
+        role = {"cf_role": "timeseries_id"} if place == "subbasin" else {}
+        described[place] = {place: (values, {**attributes, **role})}
         for name in _FACTS[place]:
             if name in parameters and not _absent(parameters[name].values):
                 described[place][name] = fact(parameters, name)

@@ -16,6 +16,7 @@ import netCDF4
 import numpy as np
 
 from wepl import registry
+from wepl.basin.polygons import CONTAINER
 from wepl.errors import InputError
 from wepl.netcdf import LOCK, add_shuffle, check_target, publish, temporary_path, write_failure
 from wepl.run import result_schema as schema
@@ -26,6 +27,7 @@ _FILTERS: dict[str, dict[str, Any]] = {
     "zlib": {"compression": "zlib", "complevel": 1, "shuffle": True},
     "none": {},
 }
+_CACHE_BYTES, _CACHE_SLOTS = 2**20, 101
 _QUEUE_BLOCKS = 2
 
 
@@ -106,6 +108,7 @@ class ResultWriter:
                 if compression == "zstd" and not self._file.has_zstd_filter():
                     raise InputError("the netCDF library has no zstd filter here; use compression zlib")
                 self._define(described, layers, clock, compression)
+                self._write_outlines(getattr(basin, "outlines", None) or {})
                 self._set_attributes(basin, clock, attributes or {}, basin.options if options is None else options)
         except (OSError, RuntimeError) as error:
             self._discard()
@@ -239,6 +242,8 @@ class ResultWriter:
         edges = np.arange(self._first, self._last + 1, dtype=np.int64) * int(step) / seconds
         attributes = {"standard_name": "time", "long_name": "start of the step", "units": units,
                       "calendar": clock.calendar, "axis": "T", "bounds": "time_bounds"}
+        if clock.calendar == "standard":
+            attributes["units_metadata"] = "leap_seconds: none"
         self._write_variable("time", ("time",), edges[:-1], attributes)
         self._write_variable("time_bounds", ("time", "bounds"), np.stack([edges[:-1], edges[1:]], axis=1), {})
 
@@ -253,6 +258,8 @@ class ResultWriter:
                                            **_FILTERS[compression])
         if compression != "none":
             add_shuffle(target)
+        # Chunks are written whole and once: kept in the library's cache they would only fill it, run for run.
+        target.set_var_chunk_cache(size=_CACHE_BYTES, nelems=_CACHE_SLOTS, preemption=1.0)
         attributes = schema.variable_attributes(entry)
         where = schema.coordinates(dims, described)
         target.setncatts({**attributes, **({"coordinates": where} if where else {})})
@@ -280,6 +287,18 @@ class ResultWriter:
         if "subbasin_latitude" in self._file.variables and not layered:
             made["featureType"] = "timeSeries"
         self._file.setncatts(_plain({**made, **schema.option_attributes(options), **given}))
+
+    def _write_outlines(self, outlines: Mapping[str, tuple[tuple[str, ...], np.ndarray, Mapping[str, Any]]]) -> None:
+        """Carry the outlines of sub-basins over from the basin file."""
+        for name, (dims, values, attributes) in outlines.items():
+            for dim, size in zip(dims, values.shape, strict=True):
+                if dim not in self._file.dimensions:
+                    self._file.createDimension(dim, size)
+            self._write_variable(name, dims, values, attributes)
+        if outlines:
+            for series in self._series.values():
+                if series.target.dimensions[-1] == "subbasin":
+                    series.target.setncattr("geometry", CONTAINER)
 
     def _write_variable(self, name: str, dims: tuple[str, ...], values: np.ndarray,
                         attributes: Mapping[str, Any]) -> None:

@@ -1,0 +1,1 @@
+"""Results and basins for geographic information systems."""
