@@ -23,6 +23,10 @@ class BasinError(InputError):
         self.problems = problems
 
 
+class WriteError(WeplError):
+    """A file could not be written: the disk, the quota or the memory is full, or the place went away."""
+
+
 class NumericalError(WeplError):
     """A kernel met a value it cannot go on with (not finite, not converged, out of balance)."""
 

@@ -17,7 +17,7 @@ SOURCES = sorted([*(ROOT / "wepl").rglob("*.py"), *(ROOT / "kernels").rglob("*.p
 # The modules that read and write files.
 FILES = {
     "wepl/netcdf.py", "wepl/info.py", "wepl/compare.py", "wepl/run/writer.py", "wepl/run/restart.py",
-    "wepl/run/journal.py",
+    "wepl/run/journal.py", "wepl/gis/export.py", "wepl/run/ensemble_file.py",
 }
 FILE_FOLDERS = ("wepl/basin/", "wepl/build/", "wepl/forcing/")
 # Distributions whose import name is another.
@@ -96,7 +96,8 @@ def test_every_library_is_declared():
     setup = configparser.RawConfigParser()
     setup.read(ROOT / "setup.cfg", encoding="utf-8")
     always = requirements(setup["options"]["install_requires"])
-    extra = requirements(setup["options.extras_require"]["prep"])
+    extra = set().union(*(requirements(setup["options.extras_require"][name]) for name in ("prep", "calibrate")))
+    own = ("wepl/build/", "wepl/calibrate/")
     undeclared = set()
     for path in SOURCES:
         # Modules that say themselves what GPU libraries they miss.
@@ -107,8 +108,8 @@ def test_every_library_is_declared():
             if top in sys.stdlib_module_names or top == "wepl":
                 continue
             distribution = DISTRIBUTIONS.get(top, top).lower()
-            # ``wepl.build`` is imported only by who builds, and says itself what it misses.
-            alone = top in outer_imports(path) and not place(path).startswith("wepl/build/")
+            # These are imported only by who builds or calibrates, and say themselves what they miss.
+            alone = top in outer_imports(path) and not place(path).startswith(own)
             if distribution not in always and (distribution not in extra or alone):
                 undeclared.add((place(path), top))
     assert not undeclared

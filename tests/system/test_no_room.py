@@ -42,6 +42,7 @@ def keep(self, model, journal, at):
 
 job.Job._keep = keep
 app(["run", sys.argv[1], "-o", sys.argv[2], "--backend", "cpu", "--block-days", "30", "--checkpoint", "60", "-q",
+     "--end", "2010-06-30",
      "--variables", "evapotranspiration,soil_moisture"])
 """
 
@@ -56,7 +57,7 @@ def basin(tmp_path_factory) -> Path:
     """A basin large enough for its blocks to be asked of the system and not of what the process has left."""
     from wepl.basin.synthetic import synthesize
 
-    return synthesize(tmp_path_factory.mktemp("large") / "basin.nc", units=800, years=1, seed=1)
+    return synthesize(tmp_path_factory.mktemp("large") / "basin.nc", units=400, years=1, seed=1)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of Linux")
@@ -70,7 +71,7 @@ def test_a_limit_of_the_system(basin, tmp_path, limit, words):
     assert "Traceback" not in done.stderr and len(done.stderr.splitlines()) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.nc.run"]
     resume(output, quiet=True, block_days=7)
-    run(basin, output=tmp_path / "whole.nc", backend="cpu", variables=VARIABLES, quiet=True)
+    run(basin, output=tmp_path / "whole.nc", end="2010-06-30", backend="cpu", variables=VARIABLES, quiet=True)
     expected, got = values(tmp_path / "whole.nc"), values(output)
     for name, array in expected.items():
         np.testing.assert_array_equal(got[name], array, err_msg=name)

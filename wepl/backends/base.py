@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 Array = Any
+
+
+# CUDA's number, the same in the runtime and the driver, of an allocation that finds no room.
+_NO_MEMORY = 2
+
+
+@contextmanager
+def memory_errors(kind: type[Exception], field: str) -> Iterator[None]:
+    """Turn a library's error of too little memory on the device, told by its number, into a MemoryError."""
+    try:
+        yield
+    except kind as error:
+        if int(getattr(error, field, 0)) != _NO_MEMORY:
+            raise
+        raise MemoryError(f"on the GPU: {error}") from error
 
 
 class Backend(ABC):
@@ -38,9 +54,9 @@ class Backend(ABC):
         return {"real": np.dtype(real), "store": np.dtype(store), "int32": np.dtype("int32")}
 
     def encode(self, host: np.ndarray, dtype: str) -> np.ndarray:
-        """A new contiguous array of the device's type; see :attr:`types`."""
+        """A new contiguous array of the device's type; see :attr:`types`. Pairs stay as they are."""
         wanted = self.types[dtype]
-        if wanted.kind != "c":
+        if wanted.kind != "c" or host.dtype.kind == "c":
             return np.array(host, dtype=wanted, order="C", copy=True)
         pair = np.empty(host.shape, dtype=wanted)
         pair.real = host
@@ -65,6 +81,23 @@ class Backend(ABC):
     @abstractmethod
     def download(self, array: Array) -> np.ndarray:
         """The array on the host; a view when it already is there."""
+
+    def low_part(self, array: Array) -> np.ndarray | None:
+        """The second numbers of an array of pairs on the host; None where stores are no pairs."""
+        return None
+
+    def copy(self, array: Array) -> Array:
+        """A copy of an array, on the device."""
+        return array.copy()
+
+    def extremes(self, array: Array) -> tuple[np.ndarray, np.ndarray]:
+        """Smallest and largest value of each row of ``array[row, ...]``, NaN where the row holds one.
+
+        A device gives the numbers of the row, not the array, to the host; of a pair of numbers the first is looked at.
+        """
+        host = self.download(array)
+        flat = host.reshape(host.shape[0], -1)
+        return flat.min(axis=1), flat.max(axis=1)
 
     def stage(self, hosts: Mapping[str, np.ndarray]) -> Mapping[str, Array]:
         """Copies of a block's input on the device, type ``real``, by name.

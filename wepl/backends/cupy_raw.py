@@ -9,7 +9,7 @@ import cupy
 import cupyx
 import numpy as np
 
-from wepl.backends.base import Array
+from wepl.backends.base import Array, memory_errors
 from wepl.backends.choose import cupy_problem
 from wepl.backends.cuda_c import CudaCBackend
 from wepl.errors import BackendError
@@ -82,6 +82,13 @@ class CupyBackend(CudaCBackend):
     def download(self, array: Array) -> np.ndarray:
         return self.decode(cupy.asnumpy(array))
 
+    def low_part(self, array: Array) -> np.ndarray | None:
+        return cupy.asnumpy(array.imag) if array.dtype.kind == "c" else None
+
+    def extremes(self, array: Array) -> tuple[np.ndarray, np.ndarray]:
+        flat = array.real.reshape(array.shape[0], -1)
+        return cupy.asnumpy(flat.min(axis=1)), cupy.asnumpy(flat.max(axis=1))
+
     def free_bytes(self) -> int:
         free, _ = cupy.cuda.runtime.memGetInfo()
         return max(0, int(free + cupy.get_default_memory_pool().free_bytes() - self._stack_bytes))
@@ -90,7 +97,8 @@ class CupyBackend(CudaCBackend):
         """Begin to copy a block's arrays from pinned memory; kernels that run meanwhile are not disturbed."""
         real = self.types["real"]
         transfer, pinned = _Transfer(), []
-        with self._device, self._copies:
+        # Pinned memory is the host's, but asked of CUDA.
+        with self._device, self._copies, memory_errors(RuntimeError, "status"):
             for name, host in hosts.items():
                 buffer = cupyx.empty_pinned(host.shape, dtype=real)
                 buffer[...] = host
@@ -111,7 +119,9 @@ class CupyBackend(CudaCBackend):
         given = tuple(real(value) if isinstance(value, float) else
                       np.int32(value) if isinstance(value, int | np.integer) else value for value in arguments)
         block = min(threads, self.block_threads)
-        self._function(kernel, n_layers)((-(-threads // block),), (block,), given)
+        # The first launch takes stack for every thread that the GPU can hold.
+        with memory_errors(RuntimeError, "status"):
+            self._function(kernel, n_layers)((-(-threads // block),), (block,), given)
 
     def _function(self, kernel: str, n_layers: int) -> Any:
         key = (kernel, n_layers)

@@ -37,6 +37,9 @@ class EmulateBackend(CudaCBackend):
     def download(self, array: Array) -> np.ndarray:
         return self.decode(np.asarray(array))
 
+    def low_part(self, array: Array) -> np.ndarray | None:
+        return array.imag.copy() if array.dtype.kind == "c" else None
+
     def free_bytes(self) -> int | None:
         return self.memory
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -11,13 +12,15 @@ import numpy as np
 from numba import cuda
 from numba.cuda.cudadrv.driver import CudaAPIError
 
-from wepl.backends.base import Array
+from wepl.backends.base import Array, memory_errors
 from wepl.backends.cuda_c import CudaCBackend
 from wepl.errors import BackendError
 from wepl.kernels import numba_cuda as kernels
 
 # Threads of a block: the column kernel needs some 220 registers a thread, and 65536 stand for a block.
 _BLOCK_THREADS = 128
+# Threads that look for the extremes of a row.
+_PARTS = 256
 # The driver sets aside local memory for every thread that a GPU can hold at once when the first kernel runs.
 _STACK_BYTES = 4096
 
@@ -65,13 +68,27 @@ class NumbaCudaBackend(CudaCBackend):
 
     def _place(self, host: np.ndarray) -> Array:
         try:
-            return cuda.to_device(host)
+            with memory_errors(CudaAPIError, "code"):
+                return cuda.to_device(host)
         except CudaAPIError as error:
-            raise BackendError(f"the GPU takes no array of {host.nbytes / 1e6:.0f} MB ({error}): choose shorter blocks "
-                               "with --block-days, or fewer variables") from error
+            raise BackendError(f"the GPU takes no array of {host.nbytes / 1e6:.0f} MB: {error}") from error
 
     def download(self, array: Array) -> np.ndarray:
         return array.copy_to_host()
+
+    def copy(self, array: Array) -> Array:
+        with memory_errors(CudaAPIError, "code"):
+            made = cuda.device_array(array.shape, dtype=array.dtype)
+        made.copy_to_device(array)
+        return made
+
+    def extremes(self, array: Array) -> tuple[np.ndarray, np.ndarray]:
+        flat = array.reshape(array.shape[0], int(np.prod(array.shape[1:])))
+        n_rows, count = flat.shape
+        parts = max(1, min(_PARTS, count // 32))
+        low, high = (cuda.device_array((n_rows, parts), dtype=array.dtype) for _ in range(2))
+        _extremes_kernel()[-(-n_rows * parts // self.block_threads), self.block_threads](flat, low, high)
+        return low.copy_to_host().min(axis=1), high.copy_to_host().max(axis=1)
 
     def free_bytes(self) -> int | None:
         if kernels.SIMULATED:
@@ -86,7 +103,31 @@ class NumbaCudaBackend(CudaCBackend):
 
     def run_grid(self, kernel: str, threads: int, arguments: list[Any], n_layers: int) -> None:
         block = min(threads, self.block_threads)
-        kernels.compiled(kernel, n_layers)[-(-threads // block), block](*arguments)
+        # The first launch takes stack for every thread that the GPU can hold.
+        with memory_errors(CudaAPIError, "code"):
+            kernels.compiled(kernel, n_layers)[-(-threads // block), block](*arguments)
+
+
+@cache
+def _extremes_kernel() -> Any:
+    """Fills ``low[row, part]`` and ``high[row, part]`` with the extremes of every so many places of ``array[row]``."""
+    def extremes(array, low, high):
+        parts = low.shape[1]
+        for index in range(cuda.grid(1), array.shape[0] * parts, cuda.gridsize(1)):
+            row, part = index // parts, index % parts
+            smallest = array[row, part]
+            largest = smallest
+            for place in range(part, array.shape[1], parts):
+                value = array[row, place]
+                # A value that is not itself is NaN; no number displaces it.
+                if value < smallest or value != value:
+                    smallest = value
+                if value > largest or value != value:
+                    largest = value
+            low[row, part] = smallest
+            high[row, part] = largest
+
+    return cuda.jit(extremes)
 
 
 def _device() -> str:

@@ -55,6 +55,12 @@ class Timed(Backend):
         self.seconds[kernel] = self.seconds.get(kernel, 0.0) + time.perf_counter() - began
         self.launches += 1
 
+    def copy(self, array: Array) -> Array:
+        return self.inner.copy(array)
+
+    def extremes(self, array: Array) -> tuple[np.ndarray, np.ndarray]:
+        return self.inner.extremes(array)
+
     def stage(self, hosts: Mapping[str, np.ndarray]) -> Mapping[str, Array]:
         return self.inner.stage(hosts)
 

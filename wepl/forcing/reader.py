@@ -36,6 +36,10 @@ class Source(Protocol):
         """Rows ``first`` to ``last`` (not included) as float64, missing values as NaN, in the source's units."""
         ...
 
+    def part(self, low: int, high: int) -> Source:
+        """The same values of columns ``low`` to ``high`` (not included)."""
+        ...
+
 
 class ArraySource:
     """Values in memory, ``[time, cell]``."""
@@ -44,6 +48,9 @@ class ArraySource:
 
     def __init__(self, values: np.ndarray) -> None:
         self._values = values
+
+    def part(self, low: int, high: int) -> ArraySource:
+        return ArraySource(self._values[:, low:high])
 
     def read(self, first: int, last: int) -> np.ndarray:
         return np.array(self._values[first:last], dtype=np.float64)
@@ -79,12 +86,18 @@ class OpenFiles:
 class FileSource:
     """One variable of one netCDF file, read under the library's lock; ``where`` names the file in messages."""
 
-    def __init__(self, path: Path, variable: str, transpose: bool, files: OpenFiles, where: str = "") -> None:
+    def __init__(self, path: Path, variable: str, transpose: bool, files: OpenFiles, where: str = "",
+                 columns: tuple[int, int | None] = (0, None)) -> None:
         self.path = path
         self.where = where
         self.files = files
         self._name = variable
         self._transpose = transpose
+        self._columns = columns
+
+    def part(self, low: int, high: int) -> FileSource:
+        before = self._columns[0]
+        return FileSource(self.path, self._name, self._transpose, self.files, self.where, (before + low, before + high))
 
     def read(self, first: int, last: int) -> np.ndarray:
         from wepl.netcdf import LOCK, UNREADABLE
@@ -92,7 +105,8 @@ class FileSource:
         with LOCK:
             try:
                 variable = self.files.get(self.path)[self._name]
-                values = variable[:, first:last].T if self._transpose else variable[first:last]
+                columns = slice(*self._columns)
+                values = variable[columns, first:last].T if self._transpose else variable[first:last, columns]
                 return np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan)
             except UNREADABLE as error:
                 raise InputError(f"{self.path}: {self._name} cannot be read ({error}): the file is damaged, cut short "
@@ -111,6 +125,12 @@ class Segment:
     source: Source
     units: str
     order: np.ndarray | None = None
+
+    def part(self, cells: np.ndarray) -> Segment:
+        """The same stretch of some cells, by their positions; no more of the source than the range that holds them."""
+        order = cells if self.order is None else self.order[cells]
+        low = int(order.min())
+        return replace(self, source=self.source.part(low, int(order.max()) + 1), order=order - low)
 
 
 @dataclass(frozen=True)
@@ -150,6 +170,18 @@ class ForcingReader:
         self._segments = segments
         self._files = {segment.source.files for group in segments.values() for segment in group
                        if isinstance(segment.source, FileSource)}
+
+    def part(self, cells: np.ndarray) -> ForcingReader:
+        """A reader of some of the cells, by their positions."""
+        return ForcingReader(self.clock, self.cells[cells],
+                             {name: [segment.part(cells) for segment in group]
+                              for name, group in self._segments.items()})
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """Files that are read."""
+        return tuple(dict.fromkeys(segment.source.path for group in self._segments.values() for segment in group
+                                   if isinstance(segment.source, FileSource)))
 
     def read(self, first: int, last: int) -> np.ndarray:
         """Steps ``first`` to ``last`` (not included): ``[row, step, cell]`` in registry order and internal units.

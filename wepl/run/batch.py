@@ -20,7 +20,7 @@ from wepl.run.balance import BalanceReport, close
 from wepl.run.ensemble import Changes, Ensemble, assemble_members
 from wepl.run.fixed import Fixed
 from wepl.run.job import CLOSURE
-from wepl.run.model import _SLACK as SLACK
+from wepl.run.model import SLACK as SLACK
 from wepl.run.model import Model, Staged, array_sizes, problem_text, route_steps
 from wepl.run.outputs import Selection
 from wepl.run.simulation import resolve_options

@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wepl import registry
-from wepl.errors import InputError, NumericalError
+from wepl.errors import InputError, NumericalError, WeplError, WriteError
 from wepl.run.interrupt import Interrupted, Watch
 from wepl.run.journal import Journal
+from wepl.run.lock import OutputLock
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from wepl.backends import Backend
     from wepl.basin.dataset import Basin
     from wepl.run.balance import BalanceReport
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from wepl.run.writer import Compression, ResultWriter
 
 # Largest residual of a run, share of the water that passed.
-_CLOSURE = {"float64": 1e-9, "mixed": 1e-6, "float32": 1e-6}
+CLOSURE = {"float64": 1e-9, "mixed": 1e-6, "float32": 1e-6}
 # Cycles of a spin-up at most, and the change of storage between two cycles, share of precipitation, that ends it.
 _MOST_CYCLES, _SETTLED = 50, 1e-3
 
@@ -40,6 +43,13 @@ class RunResult:
     seconds: dict[str, float] = field(default_factory=dict)
     n_steps: int = 0
     n_tiles: int = 0
+
+    @property
+    def dataset(self) -> xr.Dataset:
+        """The result file as :func:`wepl.open_result` opens it: values are read when they are used."""
+        from wepl.analysis.result import open_result
+
+        return open_result(self.path)
 
 
 @dataclass(frozen=True)
@@ -66,6 +76,7 @@ class Job:
                  start: str | None, end: str | None, variables: Sequence[str], block_days: float | None,
                  resolve: Callable[[Basin, Mapping[str, float | str]], dict[str, float]]) -> None:
         from wepl.run.assembly import assemble
+        from wepl.run.guard import Guard
         from wepl.run.outputs import select
 
         self.basin = basin
@@ -81,6 +92,7 @@ class Job:
         basin.check_forcing(self.first, self.last)
         # What may compile and take time comes after all that may be refused.
         self.arrays = assemble(basin, self.options)
+        self.guard = Guard(basin, self.arrays, self.output, self.options, self.changes, self._time_tables)
         self.seconds = {"read": 0.0, "compute": 0.0, "write": 0.0}
 
     def _period(self, start: str | None, end: str | None) -> tuple[int, int]:
@@ -103,23 +115,34 @@ class Job:
         """Steps in a block: as asked, else what fits the block's memory and a readable progress, and the device."""
         from wepl.run import plan
         from wepl.run.model import array_sizes, route_steps
+        from wepl.run.zones import resistance_factors
 
         step = self.clock.step_seconds
         n_route = route_steps(self.arrays, step)
         sizes = array_sizes(self.arrays, self.selection, 1, n_route)
         sizes |= {"cell": len(self.basin.forcing.cells), "kind": self.basin.parameters.sizes["vegetation"]}
+        sizes["kind"] *= len(resistance_factors(self.options))
         needed = plan.need(sizes, n_route, device.types)
         return plan.block_steps(needed, self.last - self.first, step, block_days=block_days, free=device.free_bytes())
 
     def run(self, device: Backend, plan: Plan, facts: Mapping[str, Any]) -> RunResult:
         """The whole run; ``facts`` are the arguments with which it can be resumed."""
         from wepl.netcdf import check_target
-        from wepl.run.progress import Progress
+        from wepl.run.crash import crash_path
 
-        for path, content in ((plan.save_state, "state"), (self.output, "result")):
+        for path, content in ((plan.save_state, "state"), (self.output, "result"),
+                              (crash_path(self.output), "crash")):
             if path:
                 check_target(Path(path), content)
-        journal = Journal(self.output, plan.resume) if plan.checkpoint > 0 or plan.resume else None
+        with OutputLock(self.output):
+            # It tells of the last run of this result: an older one would mislead.
+            crash_path(self.output).unlink(missing_ok=True)
+            journal = Journal(self.output, plan.resume) if plan.checkpoint > 0 or plan.resume else None
+            return self._run_with(journal, device, plan, facts)
+
+    def _run_with(self, journal: Journal | None, device: Backend, plan: Plan, facts: Mapping[str, Any]) -> RunResult:
+        from wepl.run.progress import Progress
+
         try:
             with Progress(self.clock, self.first, self.last, quiet=plan.quiet) as progress, Watch() as watch:
                 if journal is not None and not plan.resume:
@@ -130,6 +153,11 @@ class Job:
             if journal is not None and not plan.resume:
                 journal.remove()
             raise
+        except MemoryError as error:
+            raise WeplError(f"not enough memory ({error}): free some, or ask for fewer --block-days or --variables. "
+                            f"{self._how_to_go_on(journal)}") from error
+        except WriteError as error:
+            raise WriteError(f"{error}. {self._how_to_go_on(journal)}") from error
         finally:
             if journal is not None:
                 journal.close()
@@ -156,7 +184,7 @@ class Job:
                 if watch.caught is not None and at < self.last:
                     raise self._interrupted(watch.caught, at, journal)
             report = self._balance(before, model.state())
-            report.check(_CLOSURE[model.backend.precision])
+            report.check(CLOSURE[model.backend.precision])
             write_time = time.perf_counter()
             if plan.save_state:
                 self._save(model, plan.save_state, self.last)
@@ -170,8 +198,7 @@ class Job:
     def _start(self, progress: Progress, model: Model, plan: Plan,
                journal: Journal | None) -> tuple[int, dict[str, np.ndarray]]:
         """Bring the model to its first state; the step to compute next, and the state with which the run began."""
-        if plan.resume:
-            assert journal is not None
+        if plan.resume and journal is not None and self._has_start(model, journal):
             return self._resume(progress, model, journal)
         if plan.from_state:
             model.set_state(self._read(model, plan.from_state, self.first))
@@ -183,6 +210,17 @@ class Job:
         if journal is not None:
             self._save(model, journal.start_path, self.first)
         return self.first, before
+
+    def _has_start(self, model: Model, journal: Journal) -> bool:
+        """Whether the first state was written; where nothing else was, a damaged one is as none."""
+        if any(True for _ in journal.states()):
+            return True
+        try:
+            self._read(model, journal.start_path, self.first)
+        except InputError:
+            journal.drop_blocks_after(self.first)
+            return False
+        return True
 
     def _resume(self, progress: Progress, model: Model, journal: Journal) -> tuple[int, dict[str, np.ndarray]]:
         """The newest state of the journal that is whole and to which whole blocks lead."""
@@ -220,10 +258,12 @@ class Job:
         journal.drop_states_before(at)
 
     def _interrupted(self, number: int, at: int, journal: Journal | None) -> Interrupted:
-        where = f"stopped before {self.clock.label(at)}"
+        return Interrupted(f"stopped before {self.clock.label(at)}. {self._how_to_go_on(journal)}", number)
+
+    def _how_to_go_on(self, journal: Journal | None) -> str:
         if journal is None:
-            return Interrupted(f"{where}; no journal was kept (--checkpoint 0), so the run must start anew", number)
-        return Interrupted(f"{where}; go on with: python -m wepl run --resume {self.output}", number)
+            return "No journal was kept (--checkpoint 0), so the run must start anew"
+        return f"Go on with: python -m wepl run --resume {self.output}"
 
     def _spin_up(self, progress: Progress, model: Model, years: int) -> None:
         """Repeat the first years until a cycle changes storage by no more than a thousandth of its precipitation."""
@@ -233,8 +273,9 @@ class Job:
         for cycle in range(1, _MOST_CYCLES + 1):
             before = model.state()
             for at in range(self.first, end, model.block_steps):
-                model.advance_staged(self._stage(model, at, min(model.block_steps, end - at)))
-                self._check(model, at)
+                staged = self._stage(model, at, min(model.block_steps, end - at))
+                model.advance_staged(staged)
+                self.guard.check(model, at, staged.n_steps)
             report = self._balance(before, model.state())
             model.set_state({**model.state(), **zero})
             change = sum(report.terms.storage.values()) / max(report.terms.precipitation["precipitation_depth"], 1e-9)
@@ -269,7 +310,7 @@ class Job:
                 until = at + staged.n_steps
                 read_done = time.perf_counter()
                 block = model.advance_staged(staged)
-                self._check(model, at)
+                self.guard.check(model, at, staged.n_steps)
                 computed = time.perf_counter()
                 values = self._series(block.series)
                 values.update(outputs.block(block.record, until - at))
@@ -298,36 +339,6 @@ class Job:
             if entry.name == "discharge" or entry.name in self.selection.series:
                 values[entry.name] = series[row]
         return values
-
-    def _check(self, model: Model, at: int) -> None:
-        problem = model.problem()
-        if problem is not None:
-            label = self.clock.label(at + problem[2])
-            parameters = self.basin.parameters
-            model.raise_problem(parameters["unit"].values, parameters["subbasin"].values, label)
-        wrong = model.out_of_range()
-        if wrong is not None:
-            entry, place, value = wrong
-            low, high = entry.valid
-            raise NumericalError(f"{entry.name} ({entry.long_name}) is {value:g} {entry.units} "
-                                 f"{self._where(entry, place)} in the block from {self.clock.label(at)}, outside "
-                                 f"{low:g} to {high:g}: look at the parameters and forcing of this place; no result "
-                                 "was written")
-
-    def _where(self, entry: registry.Variable, place: tuple[int, ...]) -> str:
-        """Words for a place of a state array."""
-        parameters, arrays = self.basin.parameters, self.arrays
-        last = place[-1]
-        layer = f", soil layer {place[0] + 1}" if len(place) > 1 else ""
-        if entry.dims[-1] == "tile":
-            index = arrays.values["tile_index"][:, last]
-            unit = parameters["unit"].values[arrays.unit_order[arrays.unit_of_tile[last]]]
-            return f"in the {registry.LAND_CLASSES[index[2]]} tile of unit {unit}{layer}"
-        if entry.dims[-1] == "unit":
-            return f"in unit {parameters['unit'].values[arrays.unit_order[last]]}"
-        if entry.dims[-1] == "river_cell":
-            last = int(np.searchsorted(arrays.values["cell_start"], last, side="right")) - 1
-        return f"in sub-basin {parameters['subbasin'].values[last]}"
 
     def _writer(self, model: Model, compression: Compression) -> ResultWriter:
         from wepl.run.writer import ResultWriter
@@ -367,4 +378,4 @@ class Job:
     def _save(self, model: Model, path: str | Path, at: int) -> None:
         from wepl.run.restart import save_state
 
-        save_state(path, model.state(), basin=self.basin, clock=self.clock, at=at)
+        save_state(path, model.state() | model.low_parts(), basin=self.basin, clock=self.clock, at=at)

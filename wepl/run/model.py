@@ -15,12 +15,12 @@ from wepl.kernels import buffers
 from wepl.run.assembly import Arrays
 from wepl.run.outputs import Selection
 
-_STATES = ("tile_state", "soil_state", "unit_state", "subbasin_state", "river_state")
-_TOTALS = ("tile_flux", "subbasin_flux")
+STATES = ("tile_state", "soil_state", "unit_state", "subbasin_state", "river_state")
+TOTALS = ("tile_flux", "subbasin_flux")
 # Rounding of one step relative to the water in the column, by precision: some tens of operations.
 _STEP_CLOSURE = {"float64": 1e-12, "mixed": 1e-5, "float32": 1e-5}
 # A storage may end a rounding of its sums below zero (m, and m3 in rivers).
-_SLACK = 1e-6
+SLACK = 1e-6
 _PROBLEMS = {
     rows.NOT_FINITE: "a value is not finite",
     rows.NOT_CONVERGED: "an iteration did not converge",
@@ -88,6 +88,8 @@ class Model:
             "n_route": self.n_route, "dt": float(step_seconds), "dt_route": step_seconds / self.n_route,
             "shortwave_given": int(given[0]), "longwave_given": int(given[1]),
         }
+        # The states before the last block, on the device: where a crash is looked into.
+        self.before: dict[str, Any] = {}
 
     def advance(self, forcing: np.ndarray, calendar: np.ndarray, vegetation: np.ndarray) -> Block:
         """Advance the basin through one block of forcing ``[row, step, cell]`` (internal units)."""
@@ -104,6 +106,7 @@ class Model:
     def advance_staged(self, staged: Staged) -> Block:
         """Advance the basin through one block whose input is staged."""
         n_steps = staged.n_steps
+        self.before = {name: self.backend.copy(self.values[name]) for name in STATES}
         values = dict(self.values, **self.scalars, n_steps=n_steps, n_routes=n_steps * self.n_route)
         self.backend.settle(staged.values)
         values.update(staged.values)
@@ -128,11 +131,15 @@ class Model:
         """The first thing that went wrong in the last block: stage, place, step and code; None when all is well."""
         found = []
         for stage in ("column", "hillslope", "river"):
+            if not self.backend.extremes(self.values[f"{stage}_status"])[1][0]:
+                continue
             code, step = self.backend.download(self.values[f"{stage}_status"])
             bad = np.flatnonzero(code)
             if bad.size:
                 scale = 1 if stage == "column" else self.n_route
-                first = bad[np.argmin(step[bad])]
+                # Of the reaches that go wrong in one routing step, the uppermost: the others have it from there.
+                rank = np.argsort(self.arrays.values["level_list"]) if stage == "river" else np.arange(code.size)
+                first = bad[np.lexsort((rank[bad], step[bad]))[0]]
                 found.append((int(step[first]) // scale, stage, int(first), int(code[first])))
         if not found:
             return None
@@ -141,47 +148,82 @@ class Model:
 
     def out_of_range(self) -> tuple[registry.Variable, tuple[int, ...], float] | None:
         """The first state that lies outside its registry range after the last block: entry, place and value."""
-        for array in _STATES:
-            host = self.backend.download(self.values[array])
+        for array in STATES:
+            if not self.values[array].size:
+                continue
+            smallest, largest = self.backend.extremes(self.values[array])
             for row, entry in enumerate(registry.layout(array)):
                 low, high = entry.valid
-                values = host[row]
-                if values.size and not (values.min() >= low - _SLACK and values.max() <= high):
-                    bad = ~((values >= low - _SLACK) & (values <= high))
+                if smallest[row] >= low - SLACK and largest[row] <= high:
+                    continue
+                values = self.backend.download(self.values[array])[row]
+                bad = ~((values >= low - SLACK) & (values <= high))
+                if bad.any():
                     place = tuple(int(index[0]) for index in np.nonzero(bad))
                     return entry, place, float(values[place])
         return None
 
     def state(self) -> dict[str, np.ndarray]:
         """Every restart variable of the registry by name, float64 on the host."""
+        return self._named({name: self.values[name] for name in STATES + TOTALS})
+
+    def state_before(self) -> dict[str, np.ndarray]:
+        """The states (not the totals) before the last block by name, float64 on the host."""
+        return self._named(self.before)
+
+    def low_parts(self) -> dict[str, np.ndarray]:
+        """The second numbers of float32 precision's pairs as ``NAME_low``; with them a state comes back bit for bit."""
+        result: dict[str, np.ndarray] = {}
+        for array in STATES + TOTALS:
+            low = self.backend.low_part(self.values[array])
+            if low is not None:
+                names = [f"{entry.name}_low" for entry in registry.layout(array)]
+                result |= dict(zip(names, low.astype(np.float64), strict=True))
+        return result
+
+    def _named(self, arrays: Mapping[str, Any]) -> dict[str, np.ndarray]:
         result = {}
-        for array in _STATES + _TOTALS:
-            host = self.backend.download(self.values[array]).astype(np.float64)
+        for array, values in arrays.items():
+            host = self.backend.download(values).astype(np.float64)
             for row, entry in enumerate(registry.layout(array)):
                 result[entry.name] = host[row].copy()
         return result
 
     def set_state(self, state: dict[str, np.ndarray]) -> None:
-        """Put restart variables back on the device."""
-        for array in _STATES + _TOTALS:
-            host = np.stack([state[entry.name] for entry in registry.layout(array)])
+        """Put restart variables back on the device, with the :meth:`low_parts` where the state has them."""
+        pairs = self.backend.types["store"].kind == "c"
+        for array in STATES + TOTALS:
+            names = [entry.name for entry in registry.layout(array)]
+            host = np.stack([state[name] for name in names])
+            if pairs and all(f"{name}_low" in state for name in names):
+                low = np.stack([state[f"{name}_low"] for name in names])
+                # The sum in double precision is nearer to the first number than any other single precision number is.
+                pair = np.empty(host.shape, self.backend.types["store"])
+                pair.real, pair.imag = host - low, low
+                host = pair
             self.values[array] = self.backend.upload(host, "store")
+
+    def place_of_stage(self, stage: str, place: int, basin_units: np.ndarray, basin_subbasins: np.ndarray) -> str:
+        """How a message calls a place of :meth:`problem`."""
+        if stage != "column":
+            return f"sub-basin {basin_subbasins[place]}"
+        index = self.arrays.values["tile_index"][:, place]
+        unit = basin_units[self.arrays.unit_order[index[rows.TILE_UNIT]]]
+        return f"unit {unit}, land class {registry.LAND_CLASSES[index[rows.TILE_CLASS]]}"
 
     def raise_problem(self, basin_units: np.ndarray, basin_subbasins: np.ndarray, label: str) -> None:
         """Turn :meth:`problem` into an error that names process, place and time (``label``)."""
         problem = self.problem()
         assert problem is not None
         stage, place, _, code = problem
-        text = _PROBLEMS.get(code, f"status {code}")
-        if stage == "column":
-            index = self.arrays.values["tile_index"][:, place]
-            unit = basin_units[self.arrays.unit_order[index[rows.TILE_UNIT]]]
-            land = registry.LAND_CLASSES[index[rows.TILE_CLASS]]
-            where = f"unit {unit}, land class {land}"
-        else:
-            where = f"sub-basin {basin_subbasins[place]}"
-        raise NumericalError(f"{stage} stage, {where}, {label}: {text}. Look at the forcing and parameters of this "
-                             f"place and time; no result was written")
+        where = self.place_of_stage(stage, place, basin_units, basin_subbasins)
+        raise NumericalError(f"{stage} stage, {where}, {label}: {problem_text(code)}. Look at the forcing and "
+                             "parameters of this place and time; no result was written")
+
+
+def problem_text(code: int) -> str:
+    """What a status code says."""
+    return _PROBLEMS.get(code, f"status {code}")
 
 
 def route_steps(arrays: Arrays, step_seconds: float) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from wepl.errors import BackendError
 from wepl.kernels import buffers
+from wepl.run.model import STATES
 
 # A block's input: two of each are on the device, since the next block's is copied while this one's is read.
 _STAGED = ("forcing", "calendar", "vegetation")
@@ -51,7 +52,8 @@ def need(sizes: Mapping[str, int], n_route: int, types: Mapping[str, np.dtype]) 
         if {"step", "route"} & set(array.dims):
             per_step += size * (2 if name in _STAGED else 1)
         else:
-            fixed += size
+            # The states before a block are kept beside those after it.
+            fixed += size * (2 if name in STATES else 1)
     return Need(fixed, per_step)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from wepl import registry
 from wepl.errors import InputError
+from wepl.run import zones
 from wepl.run.job import Job, Plan, RunResult
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def run(basin: str | Path | Basin, *, output: str | Path | None = None, backend:
     variables : sequence of str
         Unit and sub-basin variables to write beside discharge (:func:`wepl.run.outputs.choices`).
     options : mapping, optional
-        Options and calibration multipliers by registry name, over those of the file; switches by name or number.
+        Options and calibration multipliers by registry name, over those of the file; switches by name or number;
+        ``NAME@ZONE`` for a multiplier in one parameter zone.
     from_state, save_state : path, optional
         State file to start from, and to write at the end.
     quiet : bool
@@ -75,7 +77,8 @@ def run(basin: str | Path | Basin, *, output: str | Path | None = None, backend:
              "backend": device.name, "precision": device.precision, "threads": threads, "start": start, "end": end,
              "block_days": block_days, "variables": list(variables), "options": dict(options or {}),
              "save_state": str(save_state) if save_state else None, "compression": compression,
-             "checkpoint": checkpoint}
+             "checkpoint": checkpoint, "from_state": str(Path(from_state).resolve()) if from_state else None,
+             "spinup": spinup}
     return job.run(device, Plan(block_days, from_state, save_state, checkpoint, False, spinup, quiet, compression),
                    facts)
 
@@ -88,7 +91,7 @@ def _check_numbers(basin: Basin, checkpoint: float, spinup: int) -> None:
         raise InputError(f"--spinup {spinup}: give whole years from 0 to the {years:.2f} of the forcing")
 
 
-def resume(output: str | Path, *, quiet: bool = False) -> RunResult:
+def resume(output: str | Path, *, quiet: bool = False, block_days: float | None = None) -> RunResult:
     """Go on with a run that was stopped or killed, from its newest checkpoint; the result has the same bits.
 
     Parameters
@@ -97,6 +100,8 @@ def resume(output: str | Path, *, quiet: bool = False) -> RunResult:
         The result file that the run was to write; its journal lies beside it.
     quiet : bool
         Print nothing.
+    block_days : float, optional
+        Days computed at a time; as the run had them when None. Fewer take less memory.
 
     Raises
     ------
@@ -111,6 +116,8 @@ def resume(output: str | Path, *, quiet: bool = False) -> RunResult:
     journal = Journal(target, resume=True)
     try:
         facts: dict[str, Any] = journal.facts()
+        if block_days is not None:
+            facts["block_days"] = block_days
     finally:
         journal.close()
     if not facts["basin"]:
@@ -121,8 +128,8 @@ def resume(output: str | Path, *, quiet: bool = False) -> RunResult:
     device = backends.create(facts["backend"], facts["precision"], facts["threads"])
     job = Job(basin, target, facts["options"], facts["start"], facts["end"], facts["variables"], facts["block_days"],
               resolve_options)
-    plan = Plan(facts["block_days"], None, facts["save_state"], facts["checkpoint"], True, 0, quiet,
-                facts["compression"])
+    plan = Plan(facts["block_days"], facts.get("from_state"), facts["save_state"], facts["checkpoint"], True,
+                facts.get("spinup", 0), quiet, facts["compression"])
     return job.run(device, plan, facts)
 
 
@@ -132,14 +139,18 @@ def resolve_options(basin: Basin, changes: Mapping[str, float | str]) -> dict[st
     Raises
     ------
     InputError
-        An option is unknown, not a number or choice, or out of its range.
+        An option is unknown, not a number or choice, or out of its range, or there is no such parameter zone.
     """
     merged = dict(basin.options)
     known = {entry.name: entry for entry in registry.of_kind("option")}
     for name, given in changes.items():
-        if name not in known:
-            raise InputError(f"unknown option {name}: choose from {', '.join(known)}")
-        entry = known[name]
+        option, zone = zones.split(name)
+        if option not in known:
+            raise InputError(f"unknown option {option}: choose from {', '.join(known)}")
+        if zone is not None:
+            given_zones = basin.parameters["parameter_zone"].values if "parameter_zone" in basin.parameters else None
+            zones.check_zone(name, zone, given_zones)
+        entry = known[option]
         if isinstance(given, str) and given in entry.choices:
             value = float(entry.choices.index(given))
         else:
@@ -151,5 +162,5 @@ def resolve_options(basin: Basin, changes: Mapping[str, float | str]) -> dict[st
         low, high = entry.valid
         if not low <= value <= high or (entry.integer and value != int(value)):
             raise InputError(f"option {name} = {given} is outside {low:g} to {high:g} {entry.units}")
-        merged[name] = value
+        merged[option if zone is None else f"{option}@{zone}"] = value
     return merged
