@@ -1,0 +1,185 @@
+// The hillslope stage on vector lanes.
+// Written by wepl.kernels.lanes_translate from wepl/physics and wepl/stages: change it there.
+#pragma once
+#include "arrays.h"
+#include "rows.cuh"
+
+namespace wepl::on_hillslope {
+
+using wepl::pick;
+
+constexpr Real stage_hillslope___HOUR = Real(3600.0);
+constexpr int kinematic__NEWTON_STEPS = 6;
+
+// A band after one part of a step: depth left on it and depth that ran off it, m over the band.
+struct overland__BandStep {
+    V depth;
+    V outflow;
+};
+WEPL_LANE overland__BandStep pick(M m, overland__BandStep a, overland__BandStep b) { return {pick(m, a.depth, b.depth), pick(m, a.outflow, b.outflow)}; }
+
+// What a unit's tiles hand over in one routing step, m over the unit, summed in stored order.
+template <typename tile_start_t, typename tile_list_t, typename tile_parameter_t, typename lateral_t>
+static inline V stage_hillslope__unit_lateral(M on, V unit, int row, int route, tile_start_t& tile_start, tile_list_t& tile_list, tile_parameter_t& tile_parameter, lateral_t& lateral) {
+    V total{};
+    V tile{};
+    total = wide(Real(0.0));
+    const V stop_1 = at(on, tile_start, (unit + wide(Real(1))));
+    {
+        M on_2 = on;
+        for (V place = at(on, tile_start, unit);; place = place + 1.0) {
+            on_2 &= M(place < stop_1);
+            if (!any(on_2)) { break; }
+            tile = at(on_2, tile_list, place);
+            total = pick(on_2, (total + (at(on_2, tile_parameter, rows::TILE_FRACTION, tile) * at(on_2, lateral, row, route, tile))), total);
+        }
+    }
+    return total;
+}
+
+// The y >= 0 with ``y^3 + c y^5 = b`` (b, c >= 0).
+static inline V kinematic__kinematic_root(M on, V b, V c) {
+    V y{};
+    V square{};
+    V answer{};
+    M done = mask(false);
+    {
+        const M if_1 = M(b <= wide(Real(0.0)));
+        M on_2 = on & if_1;
+        {
+            answer = pick(on_2, wide(Real(0.0)), answer);
+            done |= on_2;
+        }
+    }
+    on &= ~done;
+    if (!any(on)) { return answer; }
+    y = pow(b, wide((Real(1.0) / Real(3.0))));
+    {
+        const M if_3 = M(((c * y) * y) > wide(Real(1.0)));
+        M on_4 = on & if_3;
+        if (any(on_4)) {
+            y = pick(on_4, pow((b / c), wide(Real(0.2))), y);
+        }
+    }
+    {
+        M on_6 = on;
+        for (int turn_5 = 0; turn_5 < kinematic__NEWTON_STEPS; ++turn_5) {
+            square = (y * y);
+            y = (y - (((y * (wide(Real(1.0)) + (c * square))) - (b / square)) / (wide(Real(3.0)) + ((wide(Real(5.0)) * c) * square))));
+        }
+    }
+    answer = pick(on, y, answer);
+    return answer;
+    return answer;
+}
+
+// What stays and what leaves of the depth ``held`` (m: start, supply and inflow) in ``dt`` s; eq. (12.2).
+static inline overland__BandStep overland__overland_step(M on, V held, V rate, Real dt) {
+    V y{};
+    V outflow{};
+    overland__BandStep answer{};
+    M done = mask(false);
+    {
+        const M if_1 = M(held <= wide(Real(0.0)));
+        M on_2 = on & if_1;
+        {
+            answer = pick(on_2, overland__BandStep{held, wide(Real(0.0))}, answer);
+            done |= on_2;
+        }
+    }
+    on &= ~done;
+    if (!any(on)) { return answer; }
+    y = kinematic__kinematic_root(on, held, (rate * wide(dt)));
+    outflow = min(held, max(wide(Real(0.0)), (held - ((y * y) * y))));
+    answer = pick(on, overland__BandStep{(held - outflow), outflow}, answer);
+    return answer;
+    return answer;
+}
+
+// Advance one sub-basin through ``n_routes`` routing steps of ``dt_route`` s.
+template <typename tile_start_t, typename tile_list_t, typename unit_start_t, typename tile_parameter_t, typename unit_parameter_t, typename unit_state_t, typename lateral_t, typename inflow_t, typename subbasin_flux_t, typename status_t, typename flow_t>
+static inline void stage_hillslope__advance_subbasin(M on, Lane subbasin, int n_routes, Real dt_route, tile_start_t& tile_start, tile_list_t& tile_list, unit_start_t& unit_start, tile_parameter_t& tile_parameter, unit_parameter_t& unit_parameter, unit_state_t& unit_state, lateral_t& lateral, inflow_t& inflow, subbasin_flux_t& subbasin_flux, status_t& status, flow_t& flow) {
+    int n_parts;
+    Real part_dt;
+    V first{};
+    V last{};
+    V supplied{};
+    V direct{};
+    V percolated{};
+    V arrived{};
+    V area{};
+    V supply{};
+    V depth{};
+    V rate{};
+    overland__BandStep band{};
+    n_parts = max(1, int(std::ceil((dt_route / stage_hillslope___HOUR))));
+    part_dt = (dt_route / Real(n_parts));
+    const V part_1 = at(on, unit_start, subbasin);
+    const V part_2 = at(on, unit_start, Lane{subbasin.base + 1});
+    first = part_1;
+    last = part_2;
+    {
+        M on_3 = on;
+        for (int route = 0; route < n_routes; ++route) {
+            const Real part_4 = Real(0.0);
+            const Real part_5 = Real(0.0);
+            const Real part_6 = Real(0.0);
+            const Real part_7 = Real(0.0);
+            supplied = wide(part_4);
+            direct = wide(part_5);
+            percolated = wide(part_6);
+            arrived = wide(part_7);
+            {
+                M on_8 = on;
+                for (int part = 0; part < n_parts; ++part) {
+                    flow(part) = pick(on, wide(Real(0.0)), flow(part));
+                }
+            }
+            const V stop_9 = last;
+            {
+                M on_10 = on;
+                for (V unit = first;; unit = unit + 1.0) {
+                    on_10 &= M(unit < stop_9);
+                    if (!any(on_10)) { break; }
+                    area = at(on_10, unit_parameter, rows::AREA, unit);
+                    supply = stage_hillslope__unit_lateral(on_10, unit, rows::TO_OVERLAND, route, tile_start, tile_list, tile_parameter, lateral);
+                    direct = pick(on_10, (direct + (area * stage_hillslope__unit_lateral(on_10, unit, rows::TO_REACH, route, tile_start, tile_list, tile_parameter, lateral))), direct);
+                    percolated = pick(on_10, (percolated + (area * stage_hillslope__unit_lateral(on_10, unit, rows::TO_AQUIFER, route, tile_start, tile_list, tile_parameter, lateral))), percolated);
+                    supplied = pick(on_10, (supplied + (supply * area)), supplied);
+                    depth = at(on_10, unit_state, rows::OVERLAND_DEPTH, unit);
+                    rate = at(on_10, unit_parameter, rows::OVERLAND_RATE, unit);
+                    {
+                        M on_11 = on_10;
+                        for (int part = 0; part < n_parts; ++part) {
+                            band = overland__overland_step(on_10, ((depth + (supply / wide(Real(n_parts)))) + (flow(part) / area)), rate, part_dt);
+                            depth = band.depth;
+                            flow(part) = pick(on_10, (band.outflow * area), flow(part));
+                        }
+                    }
+                    put(on_10, depth, unit_state, rows::OVERLAND_DEPTH, unit);
+                }
+            }
+            {
+                M on_12 = on;
+                for (int part = 0; part < n_parts; ++part) {
+                    arrived = (arrived + flow(part));
+                }
+            }
+            put(on, (arrived + direct), inflow, rows::SURFACE_INFLOW, route, subbasin);
+            put(on, percolated, inflow, rows::PERCOLATION_INFLOW, route, subbasin);
+            put(on, (at(on, subbasin_flux, rows::OVERLAND_SUPPLY, subbasin) + supplied), subbasin_flux, rows::OVERLAND_SUPPLY, subbasin);
+            put(on, (at(on, subbasin_flux, rows::OVERLAND_INFLOW, subbasin) + arrived), subbasin_flux, rows::OVERLAND_INFLOW, subbasin);
+            put(on, (at(on, subbasin_flux, rows::DIRECT_INFLOW, subbasin) + direct), subbasin_flux, rows::DIRECT_INFLOW, subbasin);
+            {
+                const M if_13 = (M(at(on, status, 0, subbasin) == wide(Real(rows::OK))) & ~(isfinite(((arrived + direct) + percolated))));
+                M on_14 = on & if_13;
+                {
+                    put(on_14, wide(Real(rows::NOT_FINITE)), status, 0, subbasin);
+                    put(on_14, wide(Real(route)), status, 1, subbasin);
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
