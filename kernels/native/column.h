@@ -947,8 +947,9 @@ static inline V soil_water__mean_above(M on, V water, V threshold, V conductivit
     V above{};
     V fall{};
     V wet{};
-    V order{};
     V growth{};
+    V until{};
+    V order{};
     V integral{};
     V answer{};
     M done = mask(false);
@@ -968,14 +969,29 @@ static inline V soil_water__mean_above(M on, V water, V threshold, V conductivit
     }
     on &= ~done;
     if (!any(on)) { return answer; }
-    wet = ([&] { const M when_ = M(threshold > wide(Real(0.0))); V chosen_ = time; if (any(on & when_)) { chosen_ = pick(when_, min(time, (expm1((power * log((water / threshold)))) / speed)), chosen_); } return chosen_; }());
-    order = (wide(Real(1.0)) - (wide(Real(1.0)) / power));
-    growth = log1p((speed * wet));
+    wet = time;
+    growth = log1p((speed * time));
     {
-        const M if_5 = M(order != wide(Real(0.0)));
+        const M if_5 = M(threshold > wide(Real(0.0)));
         M on_6 = on & if_5;
         if (any(on_6)) {
-            growth = pick(on_6, (expm1((order * growth)) / order), growth);
+            until = (power * log((water / threshold)));
+            {
+                const M if_7 = M(until < growth);
+                M on_8 = on_6 & if_7;
+                if (any(on_8)) {
+                    growth = pick(on_8, until, growth);
+                    wet = pick(on_8, (expm1(until) / speed), wet);
+                }
+            }
+        }
+    }
+    order = (wide(Real(1.0)) - (wide(Real(1.0)) / power));
+    {
+        const M if_9 = M(order != wide(Real(0.0)));
+        M on_10 = on & if_9;
+        if (any(on_10)) {
+            growth = pick(on_10, (expm1((order * growth)) / order), growth);
         }
     }
     integral = ((water * growth) / speed);
@@ -1454,20 +1470,33 @@ static inline soil_hydraulics__Suction soil_hydraulics__suction_and_slope(M on, 
 template <typename soil_t>
 static inline void stage_soil_water___move(M on, soil_t& soil, int n_layers) {
     V flux{};
-    V source{};
-    V target{};
+    V upper{};
+    V lower{};
     V amount{};
     flux = wide(Real(0.0));
     {
         M on_1 = on;
         for (int layer = 0; layer < (n_layers - 1); ++layer) {
             flux = (flux + soil(stage_soil_water___CHANGE, layer));
-            source = pick(M(flux > wide(Real(0.0))), wide(Real((layer + 1))), wide(Real(layer)));
-            target = pick(M(flux > wide(Real(0.0))), wide(Real(layer)), wide(Real((layer + 1))));
-            amount = min(abs(flux), max(wide(Real(0.0)), (at(on, soil, rows::WORK_WATER, source) - at(on, soil, rows::RESIDUAL_WATER, source))));
-            amount = min(amount, max(wide(Real(0.0)), (at(on, soil, rows::SATURATED_WATER, target) - at(on, soil, rows::WORK_WATER, target))));
-            put(on, (at(on, soil, rows::WORK_WATER, source) - amount), soil, rows::WORK_WATER, source);
-            put(on, (at(on, soil, rows::WORK_WATER, target) + amount), soil, rows::WORK_WATER, target);
+            const V part_2 = soil(rows::WORK_WATER, layer);
+            const V part_3 = soil(rows::WORK_WATER, (layer + 1));
+            upper = part_2;
+            lower = part_3;
+            {
+                const M if_4 = M(flux > wide(Real(0.0)));
+                M on_5 = on & if_4;
+                {
+                    amount = pick(on_5, min(flux, max(wide(Real(0.0)), (lower - soil(rows::RESIDUAL_WATER, (layer + 1))))), amount);
+                    amount = pick(on_5, min(amount, max(wide(Real(0.0)), (soil(rows::SATURATED_WATER, layer) - upper))), amount);
+                }
+                M on_6 = on & ~if_4;
+                {
+                    amount = pick(on_6, min((-flux), max(wide(Real(0.0)), (upper - soil(rows::RESIDUAL_WATER, layer)))), amount);
+                    amount = pick(on_6, (-min(amount, max(wide(Real(0.0)), (soil(rows::SATURATED_WATER, (layer + 1)) - lower)))), amount);
+                }
+            }
+            soil(rows::WORK_WATER, layer) = pick(on, (soil(rows::WORK_WATER, layer) + amount), soil(rows::WORK_WATER, layer));
+            soil(rows::WORK_WATER, (layer + 1)) = pick(on, (soil(rows::WORK_WATER, (layer + 1)) - amount), soil(rows::WORK_WATER, (layer + 1)));
         }
     }
 }
@@ -1624,9 +1653,9 @@ static inline V stage_ground__spill(M on, V capacity, store_t& store, flux_t& fl
     return runoff;
 }
 
-// Add what left in part ``part`` of ``n_parts`` of a step to the routing steps that it overlaps (m).
+// The same as :func:`add_lateral` for what one part hands over on its three ways (m).
 template <typename lateral_t>
-static inline void stage_ground__add_lateral(M on, lateral_t& lateral, int row, Lane tile, int first_route, int part, V n_parts, int n_route, V amount) {
+static inline void stage_ground__add_part(M on, lateral_t& lateral, Lane tile, int first_route, int part, V n_parts, int n_route, V runoff, V interflow, V percolation) {
     int start;
     int stop;
     V route{};
@@ -1640,7 +1669,9 @@ static inline void stage_ground__add_lateral(M on, lateral_t& lateral, int row, 
             on_1 &= M((route * n_parts) < wide(Real(stop)));
             if (!any(on_1)) { break; }
             overlap = (min(wide(Real(stop)), ((route + wide(Real(1))) * n_parts)) - max(wide(Real(start)), (route * n_parts)));
-            put(on_1, (at(on_1, lateral, row, (wide(Real(first_route)) + route), tile) + ((amount * overlap) / wide(Real(n_route)))), lateral, row, (wide(Real(first_route)) + route), tile);
+            put(on_1, (at(on_1, lateral, rows::TO_OVERLAND, (wide(Real(first_route)) + route), tile) + ((runoff * overlap) / wide(Real(n_route)))), lateral, rows::TO_OVERLAND, (wide(Real(first_route)) + route), tile);
+            put(on_1, (at(on_1, lateral, rows::TO_REACH, (wide(Real(first_route)) + route), tile) + ((interflow * overlap) / wide(Real(n_route)))), lateral, rows::TO_REACH, (wide(Real(first_route)) + route), tile);
+            put(on_1, (at(on_1, lateral, rows::TO_AQUIFER, (wide(Real(first_route)) + route), tile) + ((percolation * overlap) / wide(Real(n_route)))), lateral, rows::TO_AQUIFER, (wide(Real(first_route)) + route), tile);
             route = pick(on_1, (route + wide(Real(1))), route);
         }
     }
@@ -1743,9 +1774,7 @@ static inline V stage_ground__ground_step(M on, Lane tile, int first_route, int 
                 }
             }
             runoff = stage_ground__spill(on_7, capacity, store, flux);
-            stage_ground__add_lateral(on_7, lateral, rows::TO_OVERLAND, tile, first_route, part, n_parts, n_route, runoff);
-            stage_ground__add_lateral(on_7, lateral, rows::TO_REACH, tile, first_route, part, n_parts, n_route, below.interflow);
-            stage_ground__add_lateral(on_7, lateral, rows::TO_AQUIFER, tile, first_route, part, n_parts, n_route, below.percolation);
+            stage_ground__add_part(on_7, lateral, tile, first_route, part, n_parts, n_route, runoff, below.interflow, below.percolation);
         }
     }
     if (daily) {

@@ -9,7 +9,7 @@ namespace wepl::on_hillslope {
 using wepl::pick;
 
 constexpr Real stage_hillslope___HOUR = Real(3600.0);
-constexpr int kinematic__NEWTON_STEPS = 6;
+constexpr int kinematic__HALLEY_STEPS = 3;
 
 // A band after one part of a step: depth left on it and depth that ran off it, m over the band.
 struct overland__BandStep {
@@ -18,29 +18,43 @@ struct overland__BandStep {
 };
 WEPL_LANE overland__BandStep pick(M m, overland__BandStep a, overland__BandStep b) { return {pick(m, a.depth, b.depth), pick(m, a.outflow, b.outflow)}; }
 
-// What a unit's tiles hand over in one routing step, m over the unit, summed in stored order.
+// What a unit's tiles hand over in one routing step to slope, reach and aquifer, m over the unit, in stored order.
 template <typename tile_start_t, typename tile_list_t, typename tile_parameter_t, typename lateral_t>
-static inline V stage_hillslope__unit_lateral(M on, V unit, int row, int route, tile_start_t& tile_start, tile_list_t& tile_list, tile_parameter_t& tile_parameter, lateral_t& lateral) {
-    V total{};
+static inline Tuple3<V, V, V> stage_hillslope__unit_lateral(M on, V unit, int route, tile_start_t& tile_start, tile_list_t& tile_list, tile_parameter_t& tile_parameter, lateral_t& lateral) {
+    V overland{};
+    V outflow{};
+    V deep{};
     V tile{};
-    total = wide(Real(0.0));
-    const V stop_1 = at(on, tile_start, (unit + wide(Real(1))));
+    V fraction{};
+    const Real part_1 = Real(0.0);
+    const Real part_2 = Real(0.0);
+    const Real part_3 = Real(0.0);
+    overland = wide(part_1);
+    outflow = wide(part_2);
+    deep = wide(part_3);
+    const V stop_4 = at(on, tile_start, (unit + wide(Real(1))));
     {
-        M on_2 = on;
+        M on_5 = on;
         for (V place = at(on, tile_start, unit);; place = place + 1.0) {
-            on_2 &= M(place < stop_1);
-            if (!any(on_2)) { break; }
-            tile = at(on_2, tile_list, place);
-            total = pick(on_2, (total + (at(on_2, tile_parameter, rows::TILE_FRACTION, tile) * at(on_2, lateral, row, route, tile))), total);
+            on_5 &= M(place < stop_4);
+            if (!any(on_5)) { break; }
+            tile = at(on_5, tile_list, place);
+            fraction = at(on_5, tile_parameter, rows::TILE_FRACTION, tile);
+            overland = pick(on_5, (overland + (fraction * at(on_5, lateral, rows::TO_OVERLAND, route, tile))), overland);
+            outflow = pick(on_5, (outflow + (fraction * at(on_5, lateral, rows::TO_REACH, route, tile))), outflow);
+            deep = pick(on_5, (deep + (fraction * at(on_5, lateral, rows::TO_AQUIFER, route, tile))), deep);
         }
     }
-    return total;
+    return Tuple3<V, V, V>{overland, outflow, deep};
 }
 
 // The y >= 0 with ``y^3 + c y^5 = b`` (b, c >= 0).
 static inline V kinematic__kinematic_root(M on, V b, V c) {
     V y{};
-    V square{};
+    V cube{};
+    V bent{};
+    V excess{};
+    V slope{};
     V answer{};
     M done = mask(false);
     {
@@ -63,9 +77,12 @@ static inline V kinematic__kinematic_root(M on, V b, V c) {
     }
     {
         M on_6 = on;
-        for (int turn_5 = 0; turn_5 < kinematic__NEWTON_STEPS; ++turn_5) {
-            square = (y * y);
-            y = (y - (((y * (wide(Real(1.0)) + (c * square))) - (b / square)) / (wide(Real(3.0)) + ((wide(Real(5.0)) * c) * square))));
+        for (int turn_5 = 0; turn_5 < kinematic__HALLEY_STEPS; ++turn_5) {
+            cube = ((y * y) * y);
+            bent = ((c * y) * y);
+            excess = ((cube * (wide(Real(1.0)) + bent)) - b);
+            slope = (wide(Real(3.0)) + (wide(Real(5.0)) * bent));
+            y = (y - ((((wide(Real(2.0)) * y) * excess) * slope) / ((((wide(Real(2.0)) * cube) * slope) * slope) - (excess * (wide(Real(6.0)) + (wide(Real(20.0)) * bent))))));
         }
     }
     answer = pick(on, y, answer);
@@ -109,6 +126,8 @@ static inline void stage_hillslope__advance_subbasin(M on, Lane subbasin, int n_
     V arrived{};
     V area{};
     V supply{};
+    V outflow{};
+    V deep{};
     V depth{};
     V rate{};
     overland__BandStep band{};
@@ -142,14 +161,17 @@ static inline void stage_hillslope__advance_subbasin(M on, Lane subbasin, int n_
                     on_10 &= M(unit < stop_9);
                     if (!any(on_10)) { break; }
                     area = at(on_10, unit_parameter, rows::AREA, unit);
-                    supply = stage_hillslope__unit_lateral(on_10, unit, rows::TO_OVERLAND, route, tile_start, tile_list, tile_parameter, lateral);
-                    direct = pick(on_10, (direct + (area * stage_hillslope__unit_lateral(on_10, unit, rows::TO_REACH, route, tile_start, tile_list, tile_parameter, lateral))), direct);
-                    percolated = pick(on_10, (percolated + (area * stage_hillslope__unit_lateral(on_10, unit, rows::TO_AQUIFER, route, tile_start, tile_list, tile_parameter, lateral))), percolated);
+                    const Tuple3<V, V, V> parts_11 = stage_hillslope__unit_lateral(on_10, unit, route, tile_start, tile_list, tile_parameter, lateral);
+                    supply = parts_11.v0;
+                    outflow = parts_11.v1;
+                    deep = parts_11.v2;
+                    direct = pick(on_10, (direct + (area * outflow)), direct);
+                    percolated = pick(on_10, (percolated + (area * deep)), percolated);
                     supplied = pick(on_10, (supplied + (supply * area)), supplied);
                     depth = at(on_10, unit_state, rows::OVERLAND_DEPTH, unit);
                     rate = at(on_10, unit_parameter, rows::OVERLAND_RATE, unit);
                     {
-                        M on_11 = on_10;
+                        M on_12 = on_10;
                         for (int part = 0; part < n_parts; ++part) {
                             band = overland__overland_step(on_10, ((depth + (supply / wide(Real(n_parts)))) + (flow(part) / area)), rate, part_dt);
                             depth = band.depth;
@@ -160,7 +182,7 @@ static inline void stage_hillslope__advance_subbasin(M on, Lane subbasin, int n_
                 }
             }
             {
-                M on_12 = on;
+                M on_13 = on;
                 for (int part = 0; part < n_parts; ++part) {
                     arrived = (arrived + flow(part));
                 }
@@ -171,11 +193,11 @@ static inline void stage_hillslope__advance_subbasin(M on, Lane subbasin, int n_
             put(on, (at(on, subbasin_flux, rows::OVERLAND_INFLOW, subbasin) + arrived), subbasin_flux, rows::OVERLAND_INFLOW, subbasin);
             put(on, (at(on, subbasin_flux, rows::DIRECT_INFLOW, subbasin) + direct), subbasin_flux, rows::DIRECT_INFLOW, subbasin);
             {
-                const M if_13 = (M(at(on, status, 0, subbasin) == wide(Real(rows::OK))) & ~(isfinite(((arrived + direct) + percolated))));
-                M on_14 = on & if_13;
+                const M if_14 = (M(at(on, status, 0, subbasin) == wide(Real(rows::OK))) & ~(isfinite(((arrived + direct) + percolated))));
+                M on_15 = on & if_14;
                 {
-                    put(on_14, wide(Real(rows::NOT_FINITE)), status, 0, subbasin);
-                    put(on_14, wide(Real(route)), status, 1, subbasin);
+                    put(on_15, wide(Real(rows::NOT_FINITE)), status, 0, subbasin);
+                    put(on_15, wide(Real(route)), status, 1, subbasin);
                 }
             }
         }

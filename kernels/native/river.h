@@ -8,7 +8,7 @@ namespace wepl::on_river {
 
 using wepl::pick;
 
-constexpr int kinematic__NEWTON_STEPS = 6;
+constexpr int kinematic__HALLEY_STEPS = 3;
 
 // An aquifer after one step: head (m) and volume given to the river in the step (m3, negative: taken from it).
 struct groundwater__AquiferStep {
@@ -144,7 +144,10 @@ static inline V river__section_factor(M on, V storage, V length, V width, V roug
 // The y >= 0 with ``y^3 + c y^5 = b`` (b, c >= 0).
 static inline V kinematic__kinematic_root(M on, V b, V c) {
     V y{};
-    V square{};
+    V cube{};
+    V bent{};
+    V excess{};
+    V slope{};
     V answer{};
     M done = mask(false);
     {
@@ -167,9 +170,12 @@ static inline V kinematic__kinematic_root(M on, V b, V c) {
     }
     {
         M on_6 = on;
-        for (int turn_5 = 0; turn_5 < kinematic__NEWTON_STEPS; ++turn_5) {
-            square = (y * y);
-            y = (y - (((y * (wide(Real(1.0)) + (c * square))) - (b / square)) / (wide(Real(3.0)) + ((wide(Real(5.0)) * c) * square))));
+        for (int turn_5 = 0; turn_5 < kinematic__HALLEY_STEPS; ++turn_5) {
+            cube = ((y * y) * y);
+            bent = ((c * y) * y);
+            excess = ((cube * (wide(Real(1.0)) + bent)) - b);
+            slope = (wide(Real(3.0)) + (wide(Real(5.0)) * bent));
+            y = (y - ((((wide(Real(2.0)) * y) * excess) * slope) / ((((wide(Real(2.0)) * cube) * slope) * slope) - (excess * (wide(Real(6.0)) + (wide(Real(20.0)) * bent))))));
         }
     }
     answer = pick(on, y, answer);
