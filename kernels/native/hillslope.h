@@ -50,6 +50,7 @@ static inline Tuple3<V, V, V> stage_hillslope__unit_lateral(M on, V unit, int ro
 
 // The y >= 0 with ``y^3 + c y^5 = b`` (b, c >= 0).
 static inline V kinematic__kinematic_root(M on, V b, V c) {
+    M fast{};
     V y{};
     V cube{};
     V bent{};
@@ -67,17 +68,11 @@ static inline V kinematic__kinematic_root(M on, V b, V c) {
     }
     on &= ~done;
     if (!any(on)) { return answer; }
-    y = pow(b, wide((Real(1.0) / Real(3.0))));
+    fast = M((((c * b) * (c * b)) * c) > wide(Real(1.0)));
+    y = pow(pick(fast, (b / c), b), pick(fast, wide(Real(0.2)), wide((Real(1.0) / Real(3.0)))));
     {
-        const M if_3 = M(((c * y) * y) > wide(Real(1.0)));
-        M on_4 = on & if_3;
-        if (any(on_4)) {
-            y = pick(on_4, pow((b / c), wide(Real(0.2))), y);
-        }
-    }
-    {
-        M on_6 = on;
-        for (int turn_5 = 0; turn_5 < kinematic__HALLEY_STEPS; ++turn_5) {
+        M on_4 = on;
+        for (int turn_3 = 0; turn_3 < kinematic__HALLEY_STEPS; ++turn_3) {
             cube = ((y * y) * y);
             bent = ((c * y) * y);
             excess = ((cube * (wide(Real(1.0)) + bent)) - b);

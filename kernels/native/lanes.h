@@ -156,9 +156,9 @@ WEPL_LANE V gather(M m, const T* from, V place) {
     return V{double(from[i0]), double(from[i1]), double(from[i2]), double(from[i3])};
 }
 
-// ---- Elementary functions, within 1 to 2 units of the last place; pow within 1 + |y|/2 of them.
+// Elementary functions, within 1 to 3 units of the last place; pow within 3.
 
-// 2^k (1 + the value) is exp(x): x is k ln 2 and a rest of at most ln 2 / 2 whose expm1 is a polynomial.
+// 2^k (1 + the value) is exp(x + more): x is k ln 2 and a rest of at most ln 2 / 2 whose expm1 is a polynomial.
 WEPL_LANE V reduced(V x, V more, M& k) {
     const V magic = wide(0x1.8p52);
     const V shifted = fma(x, wide(0x1.71547652b82fep0), magic);
@@ -176,14 +176,15 @@ WEPL_LANE V reduced(V x, V more, M& k) {
 }
 WEPL_LANE V two_to(M k) { return (V)((k << 52) + 0x3ff0000000000000LL); }
 
-WEPL_CALL V exp(V x) {
+WEPL_LANE V exp_of(V x, V more) {
     const V bounded = min(max(x, wide(-708.0)), wide(709.0));
     M k;
-    const V q = reduced(bounded, wide(0.0), k);
+    const V q = reduced(bounded, more, k);
     const V s = two_to(k - 1);
     const V y = fma(s, q, s) * 2.0;
     return pick(x > 709.0, wide(HUGE_VAL), pick(x < -708.0, wide(0.0), y));
 }
+WEPL_CALL V exp(V x) { return exp_of(x, wide(0.0)); }
 
 WEPL_CALL V expm1(V x) {
     const V bounded = min(max(x, wide(-40.0)), wide(709.0));
@@ -213,9 +214,8 @@ constexpr double LN2_HIGH = 6.93147180369123816490e-01, LN2_LOW = 1.908214929270
 
 // What log gives for x that is not a positive normal number.
 WEPL_LANE V log_edges(V x, V y) {
-    const V low = pick(x == wide(0.0), wide(-HUGE_VAL), wide(NAN));
-    const V edge = pick(x > wide(0.0), pick(x < wide(1.0), wide(-HUGE_VAL), x), low);
-    return pick((x >= wide(0x1p-1022)) & (x < wide(HUGE_VAL)), y, edge);
+    const V low = pick(x < 0.0, wide(NAN), wide(-HUGE_VAL));
+    return pick(x < HUGE_VAL, pick(x < 0x1p-1022, low, y), x);
 }
 
 WEPL_CALL V log(V x) {
@@ -224,7 +224,6 @@ WEPL_CALL V log(V x) {
     const V y = fma(k, wide(LN2_HIGH), f - (half - fma(k, wide(LN2_LOW), log_rest(f, half))));
     return log_edges(x, y);
 }
-
 WEPL_CALL V log1p(V x) {
     const V u = 1.0 + x;
     V k, scale;
@@ -236,6 +235,7 @@ WEPL_CALL V log1p(V x) {
     return log_edges(u, y);
 }
 
+// The logarithm in two parts, so that a large exponent does not enlarge its rounding.
 WEPL_CALL V pow(V x, V y) {
     V k, scale;
     const V f = split(x, k, scale), half = 0.5 * f * f;
@@ -243,17 +243,11 @@ WEPL_CALL V pow(V x, V y) {
     const V rest = (log_rest(f, half) - half) + fma(k, wide(LN2_LOW), lost);
     const V high = top + rest, low = (top - high) + rest;
     const V product = y * high;
-    const V tail = fma(y, low, fma(y, high, -product));
-    const V bounded = min(max(product, wide(-708.0)), wide(709.0));
-    M two;
-    const V q = reduced(bounded, tail, two);
-    const V s = two_to(two - 1);
-    const V z = fma(s, q, s) * 2.0;
-    const V within = pick(product > 709.0, wide(HUGE_VAL), pick(product < -708.0, wide(0.0), z));
-    const V of_nothing = pick(y > 0.0, wide(0.0), pick(y < 0.0, wide(HUGE_VAL), wide(1.0)));
-    const V of_all = pick(y > 0.0, wide(HUGE_VAL), pick(y < 0.0, wide(0.0), wide(1.0)));
-    const V edge = pick(x < 0.0, wide(NAN), pick(x < 1.0, of_nothing, pick(x > 1.0, of_all, x)));
-    return pick((x >= wide(0x1p-1022)) & (x < wide(HUGE_VAL)), within, edge);
+    const V z = exp_of(product, fma(y, low, fma(y, high, -product)));
+    // 0 and infinity to a power; of a negative number there is none.
+    const V end = pick((x < 1.0) == (y > 0.0), wide(0.0), wide(HUGE_VAL));
+    const V edge = pick(y == wide(0.0), wide(1.0), pick(x < 0.0, wide(NAN), pick(y == y, end, y)));
+    return pick(x < HUGE_VAL, pick(x < 0x1p-1022, edge, z), pick(x == x, edge, x));
 }
 
 #define WEPL_EACH(name) static inline V name(V a) { return V{::name(a[0]), ::name(a[1]), ::name(a[2]), ::name(a[3])}; }

@@ -17,9 +17,9 @@ def kinematic_root(b, c):
     """
     if b <= 0.0:
         return 0.0
-    y = b ** (1.0 / 3.0)
-    if c * y * y > 1.0:
-        y = (b / c) ** 0.2
+    # The lower of the two: c (b^(1/3))^2 is above 1 where the second is.
+    fast = (c * b) * (c * b) * c > 1.0
+    y = (b / c if fast else b) ** (0.2 if fast else 1.0 / 3.0)
     for _ in range(HALLEY_STEPS):
         cube = y * y * y
         bent = c * y * y

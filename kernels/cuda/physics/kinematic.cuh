@@ -11,6 +11,7 @@ constexpr int HALLEY_STEPS = 3;
 // The y >= 0 with ``y^3 + c y^5 = b`` (b, c >= 0).
 template <typename R>
 WEPL_FUNCTION R kinematic_root(R b, R c) {
+    bool fast;
     R y;
     R cube;
     R bent;
@@ -19,10 +20,8 @@ WEPL_FUNCTION R kinematic_root(R b, R c) {
     if ((b <= R(0.0))) {
         return R(0.0);
     }
-    y = wepl::pow(b, (R(1.0) / R(3.0)));
-    if ((((c * y) * y) > R(1.0))) {
-        y = wepl::pow((b / c), R(0.2));
-    }
+    fast = ((((c * b) * (c * b)) * c) > R(1.0));
+    y = wepl::pow((fast ? (b / c) : b), (fast ? R(0.2) : (R(1.0) / R(3.0))));
     for (int turn_1 = 0; turn_1 < wepl::kinematic::HALLEY_STEPS; ++turn_1) {
         cube = ((y * y) * y);
         bent = ((c * y) * y);
