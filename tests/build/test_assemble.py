@@ -67,7 +67,7 @@ def test_land_soil_and_forcing(built):
     area = values["unit_area"].values / values["unit_area"].values.sum()
     assert area @ values["tall_fraction"].values == pytest.approx(0.5, abs=0.01)
     assert area @ values["short_fraction"].values == pytest.approx(0.5, abs=0.01)
-    assert values["saturated_water_content"].values == pytest.approx(0.43)  # loam, Carsel and Parrish 1988
+    assert values["saturated_water_content"].values == pytest.approx(0.463)  # loam, Rawls et al. 1982
     assert (basin.clock.n_steps, basin.clock.label(0)) == (DAYS, "2010-06-01")
     rain = basin.forcing.read(0, DAYS)[0] * 86400e3
     assert rain == pytest.approx(np.broadcast_to(weather()["P [mm]"].to_numpy()[:, None], rain.shape), abs=1e-5)

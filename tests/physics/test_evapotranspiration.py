@@ -188,13 +188,13 @@ def test_roots_below_the_soil_are_shared_out():
 
 
 def test_root_moisture():
-    """f4 is that of the root-weighted content: 0 at the wilting point, 1 from 0.75 of saturation, linear between."""
+    """f4 is that of the root-weighted content: 0 at the wilting point, 1 from field capacity, linear between."""
     soil = texture_column("loam")
     soil[rows.WORK_WATER] = soil[rows.WILTING_WATER]
     assert root_moisture(soil, 3, 1.0) == pytest.approx(0.0, abs=1e-14)
-    soil[rows.WORK_WATER] = 0.75 * soil[rows.SATURATED_WATER]
+    soil[rows.WORK_WATER] = soil[rows.FIELD_CAPACITY_WATER]
     assert root_moisture(soil, 3, 1.0) == pytest.approx(1.0, rel=1e-12)
-    soil[rows.WORK_WATER] = 0.5 * (soil[rows.WILTING_WATER] + 0.75 * soil[rows.SATURATED_WATER])
+    soil[rows.WORK_WATER] = 0.5 * (soil[rows.WILTING_WATER] + soil[rows.FIELD_CAPACITY_WATER])
     assert root_moisture(soil, 3, 1.0) == pytest.approx(0.5, rel=1e-12)
     # Water that no root reaches does not count.
     soil[rows.WORK_WATER, 2] = 0.0

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wepl.basin.soils import COARSE, TEXTURES, derive_curve, texture_parameters
+from wepl.basin.soils import CARSEL_PARRISH, COARSE, RAWLS, TABLES, TEXTURES, derive_curve, texture_parameters
 from wepl.physics.soil_hydraulics import (
     conductivity,
     retention_saturation,
@@ -30,13 +30,13 @@ PUBLISHED_CONDUCTIVITY = {  # mm/h at 10, 100 and 1000 cm
 }
 
 
-def field_capacity_head(name: str) -> float:
+def field_capacity_head(name: str, table: str) -> float:
     """m."""
-    return 1.0 if name in COARSE else 3.3
+    return 1.0 if name in COARSE[table] else 3.3
 
 
-def saturation(name: str, which: str) -> float:
-    given = texture_parameters(name)
+def saturation(name: str, which: str, table: str = RAWLS) -> float:
+    given = texture_parameters(name, table)
     residual = given["residual_water_content"]
     return (given[which] - residual) / (given["saturated_water_content"] - residual)
 
@@ -62,25 +62,27 @@ def test_yolo_light_clay():
     assert suction((0.2376 - 0.124) / 0.371, a, b) * 100.0 == pytest.approx(599.974, abs=5.1e-4)
 
 
+@pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("name", TEXTURES)
-def test_the_curve_passes_through_its_points(name):
+def test_the_curve_passes_through_its_points(name, table):
     """Field capacity at 330 cm (100 cm in coarse soils) and wilting point at 15,000 cm (T1)."""
-    a, b, _ = texture_curve(name)
-    capacity, wilting = saturation(name, "field_capacity"), saturation(name, "wilting_point")
-    assert retention_saturation(field_capacity_head(name), a, b) == pytest.approx(capacity, rel=1e-10)
+    a, b, _ = texture_curve(name, table)
+    capacity, wilting = saturation(name, "field_capacity", table), saturation(name, "wilting_point", table)
+    assert retention_saturation(field_capacity_head(name, table), a, b) == pytest.approx(capacity, rel=1e-10)
     assert retention_saturation(150.0, a, b) == pytest.approx(wilting, rel=1e-10)
-    assert suction(capacity, a, b) == pytest.approx(field_capacity_head(name), rel=1e-9)
+    assert suction(capacity, a, b) == pytest.approx(field_capacity_head(name, table), rel=1e-9)
     assert suction(wilting, a, b) == pytest.approx(150.0, rel=1e-9)
 
 
+@pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("name", TEXTURES)
-def test_field_capacity_drains_a_millimetre_a_day(name):
+def test_field_capacity_drains_a_millimetre_a_day(name, table):
     """K(fc) is 1 mm/d; a tenth of Ks where Ks is below 10 mm/d (T1)."""
-    k = texture_parameters(name)["saturated_conductivity"]
+    k = texture_parameters(name, table)["saturated_conductivity"]
     expected = MM_PER_DAY if k >= 10.0 * MM_PER_DAY else 0.1 * k
-    assert conductivity(saturation(name, "field_capacity"), k, texture_curve(name)[2]) == pytest.approx(expected,
-                                                                                                       rel=1e-10)
-    assert (name == "silty clay") == (k < 10.0 * MM_PER_DAY)
+    found = conductivity(saturation(name, "field_capacity", table), k, texture_curve(name, table)[2])
+    assert found == pytest.approx(expected, rel=1e-10)
+    assert (name == "silty clay" and table == CARSEL_PARRISH) == (k < 10.0 * MM_PER_DAY)
 
 
 def test_derivation_works_on_arrays():

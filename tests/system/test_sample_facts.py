@@ -226,14 +226,13 @@ def test_water_lies_low(sample):
 def test_soils(sample):
     """Red soil (clay loam to clay) on 46 %; a plough pan with a tenth of the conductivity; thin soils on steep slopes.
 
-    Texture is told by the saturated water content of Carsel and Parrish 1988: 0.41 clay loam, 0.43 loam, 0.45 silt
-    loam.
+    Texture is told by the saturated water content of Rawls et al. 1982: 0.464 clay loam, 0.463 loam, 0.501 silt loam.
     """
     share, height = area_share(sample), sample["unit_elevation"].values
     conductivity = sample["saturated_conductivity"].values
-    texture = sample["saturated_water_content"].values[:, 0].round(2)
+    texture = sample["saturated_water_content"].values[:, 0].round(3)
     pan = conductivity[:, 1] < 0.5 * conductivity[:, 0]
-    red, yellow, alluvium = (texture == 0.41) & ~pan, texture == 0.43, texture == 0.45
+    red, yellow, alluvium = (texture == 0.464) & ~pan, texture == 0.463, texture == 0.501
     assert (red | yellow | alluvium | pan).all()
     assert share[red].sum() == pytest.approx(0.46, abs=0.01)
     np.testing.assert_allclose(conductivity[pan, 1] / conductivity[pan, 0], 0.1, rtol=1e-9)

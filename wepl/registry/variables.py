@@ -51,6 +51,9 @@ TOPOLOGY = (
     Variable("unit_subbasin", "topology", _UNIT, "1", "1", "identifier of the unit's sub-basin", integer=True),
     Variable("unit_order", "topology", _UNIT, "1", "1",
              "place of the band in its sub-basin, 1 at the ridge, rising to the river", integer=True, valid=(1, 1000)),
+    Variable("parameter_zone", "topology", _UNIT, "1", "1",
+             "zone of the unit in which calibration multipliers may have values of their own", integer=True,
+             optional=True),
     Variable("unit_cell", "topology", _UNIT, "1", "1", "identifier of the unit's forcing cell", integer=True),
     Variable("cell", "topology", ("cell",), "1", "1", "forcing cell identifier", integer=True),
     Variable("gauge", "topology", ("gauge",), "1", "1", "gauge identifier", integer=True, optional=True),
@@ -223,7 +226,8 @@ OPTIONS = (
     _option("refreezing_share", "1", 0.05, (0.0, 1.0), "refreezing factor, share of the degree-day factor",
             source="PHY 4"),
     # soil
-    _option("interflow_anisotropy", "1", 50.0, (0.0, 1e5), "multiplier of conductivity for interflow", source="PHY 10"),
+    _option("interflow_anisotropy", "1", 200.0, (0.0, 1e5), "multiplier of conductivity for interflow",
+            source="PHY 10"),
     _option("minimum_slope", "1", 1e-4, (1e-6, 0.1), "floor of the overland slope", source="PHY 12"),
     # calibration multipliers
     _option("soil_thickness_factor", "1", 1.0, (0.01, 100), "multiplier of soil thickness"),

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from wepl import registry, rows
-from wepl.basin.soils import derive_curve
 from wepl.errors import InputError
 from wepl.physics.evapotranspiration import aerodynamic_factor_surface, aerodynamic_factor_vegetation
-from wepl.physics.soil_hydraulics import retention_saturation
+from wepl.run.fixed import Fixed, Table, positions
+from wepl.run.zones import resistance_factors, spread
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -21,10 +22,7 @@ if TYPE_CHECKING:
     from wepl.run.clock import Clock
 
 WATER_CLASS, SOIL_CLASS, IRRIGATED_CLASS, NON_IRRIGATED_CLASS, IMPERVIOUS_CLASS = range(5)
-_COARSE_SUCTION_CM = 100.0
 _LARGEST_LAPSE = 100.0  # K between a cell and a unit: more is a mistake, and nears the pole of eq. (3.2)
-_FINE_SUCTION_CM = 330.0
-_COARSE_CONDUCTIVITY = 1.0 / 86400.0  # m s-1: sand, loamy sand and sandy loam of Carsel and Parrish lie above 1 m/d
 
 
 @dataclass
@@ -55,8 +53,9 @@ class Arrays:
 def option_array(options: dict[str, float], step_seconds: float) -> np.ndarray:
     """The kernels' option row values, automatic choices resolved for a forcing step of ``step_seconds``."""
     option = np.zeros(rows.N_ROWS["option"])
-    for entry in registry.of_kind("option"):
-        option[registry.row(entry.name)] = options[entry.name]
+    for row, entry in enumerate(registry.layout("option")):
+        if entry.kind == "option":
+            option[row] = options[entry.name]
     if option[rows.SOIL_PARTS] == 0:
         # Negative: as many at least, more where the soil drains fast.
         option[rows.SOIL_PARTS] = -max(1, round(4 * step_seconds / 86400))
@@ -88,7 +87,7 @@ def routing_step(options: dict[str, float], step_seconds: float) -> float:
     return chosen
 
 
-def assemble(basin: Basin, options: dict[str, float]) -> Arrays:
+def assemble(basin: Basin, options: dict[str, float], fixed: Fixed | None = None) -> Arrays:
     """All time-independent kernel arrays and the starting states of ``basin``.
 
     Parameters
@@ -97,40 +96,35 @@ def assemble(basin: Basin, options: dict[str, float]) -> Arrays:
         An opened basin (checked).
     options : dict of str to float
         Every option of the registry, the user's changes included.
+    fixed : Fixed, optional
+        What does not depend on the options, where it is known from another assembly of this basin.
     """
-    parameters = basin.parameters
+    fixed = Fixed(basin.parameters) if fixed is None else fixed
+    units = fixed.units
     arrays = Arrays()
-    _order_units(arrays, parameters)
-    units = parameters.isel(unit=arrays.unit_order)
+    _order_units(arrays, fixed)
     fraction, kinds = _tiles(arrays, units)
-    _tile_parameters(arrays, units, options, fraction, kinds)
-    _soil_parameters(arrays, units, options)
-    _unit_parameters(arrays, units, options)
-    _network(arrays, parameters, options)
-    _starting_states(arrays, units, parameters)
+    _tile_parameters(arrays, fixed, options, fraction, kinds)
+    _soil_parameters(arrays, fixed, options)
+    _unit_parameters(arrays, fixed, options)
+    _network(arrays, fixed, options)
+    _starting_states(arrays, units, fixed.parameters)
     arrays.values["option"] = option_array(options, basin.forcing.clock.step_seconds)
     return arrays
 
 
-def _positions(ids: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Position of each wanted id in ``ids``."""
-    order = np.argsort(ids, kind="stable")
-    return order[np.searchsorted(ids, wanted, sorter=order)]
-
-
-def _order_units(arrays: Arrays, parameters: xr.Dataset) -> None:
-    """Sort units by sub-basin, then from the ridge to the river."""
-    subbasin = _positions(parameters["subbasin"].values, parameters["unit_subbasin"].values)
-    order = np.lexsort((parameters["unit_order"].values, subbasin))
+def _order_units(arrays: Arrays, fixed: Fixed) -> None:
+    """Units sorted by sub-basin, then from the ridge to the river."""
+    parameters, order = fixed.parameters, fixed.unit_order
     arrays.unit_order = order
-    arrays.subbasin_of_unit = subbasin[order]
-    counts = np.bincount(subbasin, minlength=parameters.sizes["subbasin"])
+    arrays.subbasin_of_unit = fixed.subbasin_of_unit
+    counts = np.bincount(fixed.subbasin_of_unit, minlength=parameters.sizes["subbasin"])
     arrays.values["unit_start"] = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    arrays.values["unit_cell"] = _positions(parameters["cell"].values,
-                                            parameters["unit_cell"].values[order]).astype(np.int32)
+    arrays.values["unit_cell"] = positions(parameters["cell"].values,
+                                           parameters["unit_cell"].values[order]).astype(np.int32)
 
 
-def _tiles(arrays: Arrays, units: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
+def _tiles(arrays: Arrays, units: Table) -> tuple[np.ndarray, np.ndarray]:
     """Make tiles, soil first, then impervious, then water: threads of a warp take one path."""
     land = units["land_fraction"].values
     land = land / land.sum(axis=1, keepdims=True)
@@ -159,17 +153,22 @@ def _tiles(arrays: Arrays, units: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
     return land[unit, land_class], kinds
 
 
-def _tile_parameters(arrays: Arrays, units: xr.Dataset, options: dict[str, float], fraction: np.ndarray,
+def _tile_parameters(arrays: Arrays, fixed: Fixed, options: dict[str, float], fraction: np.ndarray,
                      kinds: np.ndarray) -> None:
-    index = arrays.values["tile_index"]
+    units, index = fixed.units, arrays.values["tile_index"]
     unit, land_class = index[rows.TILE_UNIT], index[rows.TILE_CLASS]
+    zone = None if fixed.unit_zone is None else fixed.unit_zone[unit]
     soil = land_class == SOIL_CLASS
     share_a = np.where(soil, units["tall_fraction"].values[unit], 1.0)
     share_b = np.where(soil, units["short_fraction"].values[unit], 0.0)
     share_a[kinds[0] < 0] = 0.0
     share_b[kinds[1] < 0] = 0.0
-    index[rows.VEGETATION_A] = np.where(share_a > 0.0, kinds[0], -1)
-    index[rows.VEGETATION_B] = np.where(share_b > 0.0, kinds[1], -1)
+    # The table of kinds is repeated for each multiplier of their resistance.
+    factors = resistance_factors(options)
+    own = np.searchsorted(np.sort(factors), spread(options, "stomatal_resistance_factor", zone))
+    table = np.argsort(factors)[own] * units.sizes["vegetation"]
+    index[rows.VEGETATION_A] = np.where(share_a > 0.0, kinds[0] + table, -1)
+    index[rows.VEGETATION_B] = np.where(share_b > 0.0, kinds[1] + table, -1)
     bare = 1.0 - share_a - share_b
 
     def mixed(kind_name: str, bare_value: float) -> np.ndarray:
@@ -186,17 +185,17 @@ def _tile_parameters(arrays: Arrays, units: xr.Dataset, options: dict[str, float
     values[rows.SHARE_A] = share_a
     values[rows.SHARE_B] = share_b
     values[rows.DEPRESSION_CAPACITY] = np.where(land_class == WATER_CLASS, options["open_water_depth"],
-                                                store * options["depression_storage_factor"])
+                                                store * spread(options, "depression_storage_factor", zone))
     melt = np.where(of_soil, mixed("kind_degree_day_factor", options["degree_day_factor"]),
                     options["degree_day_factor"])
-    values[rows.TILE_DEGREE_DAY_FACTOR] = melt * options["degree_day_factor_factor"]
+    values[rows.TILE_DEGREE_DAY_FACTOR] = melt * spread(options, "degree_day_factor_factor", zone)
     values[rows.GROUND_ALBEDO] = np.select([impervious, land_class == WATER_CLASS],
                                            [options["impervious_albedo"], options["water_albedo"]],
                                            options["bare_soil_albedo"])
     density = units["drainage_density"].values[arrays.subbasin_of_unit][unit]
     slope = np.arctan(units["unit_slope"].values[unit])
     values[rows.INTERFLOW_FACTOR] = np.where(
-        of_soil, 2.0 * np.sin(slope) * density * options["interflow_anisotropy"], 0.0)
+        of_soil, 2.0 * np.sin(slope) * density * spread(options, "interflow_anisotropy", zone), 0.0)
     values[rows.PERCOLATION_LIMIT] = units["bedrock_conductivity"].values[arrays.subbasin_of_unit][unit]
     arrays.values["tile_parameter"] = values
     rough = np.where(of_soil, mixed("kind_manning", options["bare_manning"]), options["impervious_manning"])
@@ -207,31 +206,26 @@ def _tile_parameters(arrays: Arrays, units: xr.Dataset, options: dict[str, float
                                              options["bare_manning"])
 
 
-def _soil_parameters(arrays: Arrays, units: xr.Dataset, options: dict[str, float]) -> None:
-    """Layered soil of each tile as depths; the curves are derived from field capacity and wilting point if needed."""
-    thickness = units["soil_thickness"].values * options["soil_thickness_factor"]
+def _soil_parameters(arrays: Arrays, fixed: Fixed, options: dict[str, float]) -> None:
+    """Layered soil of each tile as depths."""
+    units, curves = fixed.units, fixed.curves
+    layered = None if fixed.unit_zone is None else fixed.unit_zone[:, np.newaxis]
+    thickness = units["soil_thickness"].values * spread(options, "soil_thickness_factor", layered)
     content = {name: units[name].values for name in ("saturated_water_content", "residual_water_content",
                                                      "field_capacity", "wilting_point")}
-    conductivity = units["saturated_conductivity"].values
-    if "haverkamp_a" in units:
-        a, b, n = (units[name].values for name in ("haverkamp_a", "haverkamp_b", "mualem_n"))
-    else:
-        suction = np.where(conductivity > _COARSE_CONDUCTIVITY, _COARSE_SUCTION_CM, _FINE_SUCTION_CM)
-        a, b, n = derive_curve(content["saturated_water_content"], content["residual_water_content"],
-                               content["field_capacity"], content["wilting_point"], conductivity, suction)
-    dry = _dry_content(content["saturated_water_content"], content["residual_water_content"], a, b)
     by_row = {
         rows.LAYER_THICKNESS: thickness,
         rows.SATURATED_WATER: content["saturated_water_content"] * thickness,
         rows.RESIDUAL_WATER: content["residual_water_content"] * thickness,
         rows.FIELD_CAPACITY_WATER: content["field_capacity"] * thickness,
         rows.WILTING_WATER: content["wilting_point"] * thickness,
-        rows.DRY_WATER: dry * thickness,
-        rows.LAYER_CONDUCTIVITY: conductivity * options["conductivity_factor"],
+        rows.DRY_WATER: curves.dry * thickness,
+        rows.LAYER_CONDUCTIVITY: (units["saturated_conductivity"].values
+                                  * spread(options, "conductivity_factor", layered)),
         rows.FRONT_SUCTION: units["wetting_front_suction"].values,
-        rows.RETENTION_A: a,
-        rows.RETENTION_B: b,
-        rows.CONDUCTIVITY_EXPONENT: n,
+        rows.RETENTION_A: curves.a,
+        rows.RETENTION_B: curves.b,
+        rows.CONDUCTIVITY_EXPONENT: curves.n,
     }
     unit = arrays.unit_of_tile
     arrays.n_layers = thickness.shape[1]
@@ -241,19 +235,14 @@ def _soil_parameters(arrays: Arrays, units: xr.Dataset, options: dict[str, float
     arrays.values["soil_parameter"] = values
 
 
-def _dry_content(saturated: np.ndarray, residual: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Water content at 1e6 cm suction, at or above the residual content."""
-    saturation = np.frompyfunc(lambda x, y: retention_saturation(1e4, x, y), 2, 1)(a, b).astype(float)
-    return residual + saturation * (saturated - residual)
-
-
-def _unit_parameters(arrays: Arrays, units: xr.Dataset, options: dict[str, float]) -> None:
+def _unit_parameters(arrays: Arrays, fixed: Fixed, options: dict[str, float]) -> None:
+    units = fixed.units
     cell_elevation = units["cell_elevation"].values[arrays.values["unit_cell"]]
     manning = arrays.values.pop("unit_manning")
     if "manning_overland" in units:
         given = units["manning_overland"].values
         manning = np.where(np.isfinite(given), given, manning)
-    manning = manning * options["manning_overland_factor"]
+    manning = manning * spread(options, "manning_overland_factor", fixed.unit_zone)
     slope = np.maximum(units["unit_slope"].values, options["minimum_slope"])
     values = np.zeros((rows.N_ROWS["unit_parameter"], units.sizes["unit"]))
     values[rows.AREA] = units["unit_area"].values
@@ -272,32 +261,27 @@ def _unit_parameters(arrays: Arrays, units: xr.Dataset, options: dict[str, float
     arrays.values["unit_parameter"] = values
 
 
-def _network(arrays: Arrays, parameters: xr.Dataset, options: dict[str, float]) -> None:
+def _network(arrays: Arrays, fixed: Fixed, options: dict[str, float]) -> None:
     """Upstream lists, levels, river cells and sub-basin parameters; the bed's area is that of eq. (11.5)."""
-    ids, downstream = parameters["subbasin"].values, parameters["downstream"].values
-    n = ids.size
-    inside = downstream >= 0
-    below = np.full(n, -1)
-    below[inside] = _positions(ids, downstream[inside])
-    children = np.flatnonzero(inside)
+    parameters, below, zone = fixed.parameters, fixed.below, fixed.subbasin_zone
+    n = below.size
+    children = np.flatnonzero(below >= 0)
     order = children[np.argsort(below[children], kind="stable")]
-    counts = np.bincount(below[children], minlength=n)
-    arrays.values["upstream_start"] = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    arrays.values["upstream_start"] = np.concatenate([[0], np.cumsum(fixed.n_upstream)]).astype(np.int32)
     arrays.values["upstream_list"] = order.astype(np.int32)
-    level = _levels(below, counts)
-    by_level = np.argsort(level, kind="stable")
+    by_level = np.argsort(fixed.level, kind="stable")
     arrays.values["level_list"] = by_level.astype(np.int32)
-    arrays.values["level_start"] = np.concatenate([[0], np.cumsum(np.bincount(level))]).astype(np.int32)
+    arrays.values["level_start"] = np.concatenate([[0], np.cumsum(np.bincount(fixed.level))]).astype(np.int32)
 
     length, width = parameters["reach_length"].values, parameters["reach_width"].values
     cells = np.maximum(1, np.ceil(length / options["river_cell_length"] - 1e-9)).astype(np.int64)
     arrays.values["cell_start"] = np.concatenate([[0], np.cumsum(cells)]).astype(np.int32)
     area = np.bincount(arrays.subbasin_of_unit, weights=arrays.values["unit_parameter"][rows.AREA], minlength=n)
-    manning = parameters["reach_manning"].values * options["manning_river_factor"]
+    manning = parameters["reach_manning"].values * spread(options, "manning_river_factor", zone)
     values = np.zeros((rows.N_ROWS["subbasin_parameter"], n))
     values[rows.SUBBASIN_AREA] = area
-    values[rows.YIELD_AREA] = parameters["specific_yield"].values * options["aquifer_factor"] * area
-    bed = parameters["riverbed_conductivity"].values * options["riverbed_conductivity_factor"]
+    values[rows.YIELD_AREA] = parameters["specific_yield"].values * spread(options, "aquifer_factor", zone) * area
+    bed = parameters["riverbed_conductivity"].values * spread(options, "riverbed_conductivity_factor", zone)
     tributaries = np.maximum(0.0, parameters["drainage_density"].values * area - length)
     bed_area = length * width + tributaries * parameters["tributary_width"].values
     values[rows.BED_CONDUCTANCE] = bed * bed_area / parameters["riverbed_thickness"].values
@@ -310,22 +294,7 @@ def _network(arrays: Arrays, parameters: xr.Dataset, options: dict[str, float]) 
     arrays.values["subbasin_parameter"] = values
 
 
-def _levels(below: np.ndarray, n_upstream: np.ndarray) -> np.ndarray:
-    """Longest way from a headwater to each reach, in reaches."""
-    waiting = n_upstream.copy()
-    level = np.zeros(below.size, dtype=np.int64)
-    front = np.flatnonzero(waiting == 0)
-    while front.size:
-        down = below[front]
-        going = down >= 0
-        np.maximum.at(level, down[going], level[front[going]] + 1)
-        np.subtract.at(waiting, down[going], 1)
-        touched = np.unique(down[going])
-        front = touched[waiting[touched] == 0]
-    return level
-
-
-def _starting_states(arrays: Arrays, units: xr.Dataset, parameters: xr.Dataset) -> None:
+def _starting_states(arrays: Arrays, units: Table, parameters: Table) -> None:
     index, unit = arrays.values["tile_index"], arrays.unit_of_tile
     tile = np.zeros((rows.N_ROWS["tile_state"], unit.size))
     water = index[rows.TILE_KIND] == rows.WATER
@@ -352,7 +321,10 @@ def _starting_states(arrays: Arrays, units: xr.Dataset, parameters: xr.Dataset) 
 
 def vegetation_table(parameters: xr.Dataset, clock: Clock, first: int, last: int,
                      options: dict[str, float]) -> np.ndarray:
-    """``vegetation[row, step, kind]`` of steps first to last (not included), interpolated between mid-months."""
+    """``vegetation[row, step, kind]`` of steps first to last (not included), interpolated between mid-months.
+
+    The kinds are repeated for each of :func:`wepl.run.zones.resistance_factors`.
+    """
     before, after, weight = clock.month_weights(first, last)
 
     def monthly(name: str) -> np.ndarray:
@@ -360,7 +332,7 @@ def vegetation_table(parameters: xr.Dataset, clock: Clock, first: int, last: int
         return ((1.0 - weight) * values[:, before] + weight * values[:, after]).T
 
     n_steps, n_kinds = last - first, parameters.sizes["vegetation"]
-    table = np.empty((rows.N_ROWS["vegetation"], n_steps, n_kinds))
+    table = np.zeros((rows.N_ROWS["vegetation"], n_steps, n_kinds))
     table[rows.KIND_LEAF_AREA_INDEX] = monthly("leaf_area_index")
     table[rows.KIND_COVER] = monthly("vegetation_cover")
     table[rows.KIND_ALBEDO] = parameters["vegetation_albedo"].values
@@ -368,10 +340,15 @@ def vegetation_table(parameters: xr.Dataset, clock: Clock, first: int, last: int
     heights, inverse = np.unique(height, return_inverse=True)
     factor = np.array([aerodynamic_factor_vegetation(float(value), options["wind_height"]) for value in heights])
     table[rows.KIND_AERODYNAMIC_FACTOR] = factor[inverse].reshape(height.shape)
-    table[rows.KIND_STOMATAL_RESISTANCE] = (parameters["minimum_stomatal_resistance"].values
-                                            * options["stomatal_resistance_factor"])
     table[rows.KIND_CRITICAL_RADIATION] = parameters["critical_radiation"].values
     table[rows.KIND_ROOT_DEPTH] = parameters["root_depth"].values
     if not math.isfinite(float(table.sum())):
         raise InputError("the vegetation table has values that are not finite: see `wepl check`")
-    return table
+    return repeat_kinds(table, parameters["minimum_stomatal_resistance"].values, resistance_factors(options))
+
+
+def repeat_kinds(table: np.ndarray, resistance: np.ndarray, factors: Sequence[float]) -> np.ndarray:
+    """The table of kinds once for each multiplier of their stomatal ``resistance`` (s m-1, [kind])."""
+    repeated = np.tile(table, len(factors))
+    repeated[rows.KIND_STOMATAL_RESISTANCE] = np.concatenate([resistance * factor for factor in factors])
+    return repeated

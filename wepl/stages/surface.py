@@ -116,7 +116,7 @@ def root_moisture(soil, n_layers, root_depth):
         weight = share / thickness
         water += weight * soil[rows.WORK_WATER, layer]
         wilting += weight * soil[rows.WILTING_WATER, layer]
-        critical += weight * 0.75 * soil[rows.SATURATED_WATER, layer]
+        critical += weight * soil[rows.FIELD_CAPACITY_WATER, layer]
     return et.jarvis_moisture(water, wilting, critical)
 
 

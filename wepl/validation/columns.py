@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.integrate import quad
 
 from wepl import rows
-from wepl.basin.soils import COARSE, derive_curve, texture_parameters
+from wepl.basin.soils import COARSE, RAWLS, derive_curve, texture_parameters
 from wepl.physics import green_ampt
 from wepl.physics.soil_hydraulics import retention_saturation
 from wepl.stages import infiltration
@@ -81,12 +81,12 @@ def wep_column(name: str, thickness: Sequence[float] = DEFAULT_LAYERS) -> np.nda
     return column(thickness, saturated, residual, capacity, wilting, conductivity * MM_PER_HOUR, (a, b, n))
 
 
-def texture_curve(name: str) -> tuple[float, float, float]:
+def texture_curve(name: str, table: str = RAWLS) -> tuple[float, float, float]:
     """Haverkamp a and b and Mualem n of a USDA texture, derived as the model does it."""
-    given = texture_parameters(name)
+    given = texture_parameters(name, table)
     a, b, n = derive_curve(given["saturated_water_content"], given["residual_water_content"], given["field_capacity"],
                            given["wilting_point"], given["saturated_conductivity"],
-                           100.0 if name in COARSE else 330.0)
+                           100.0 if name in COARSE[table] else 330.0)
     return float(a), float(b), float(n)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wepl.basin import soils
 from wepl.basin.soils import COARSE, TEXTURES, texture_parameters, van_genuchten
 from wepl.physics.soil_hydraulics import conductivity, retention_saturation, suction
 from wepl.validation.columns import MM_PER_DAY, WEP_SOILS, texture_curve
@@ -34,6 +35,15 @@ CARSEL_PARRISH = {
     "clay": ((0.068, 0.38, 0.008, 1.09, 4.8), (0.37841, 0.36544, 0.34695, 0.32465, 0.27069)),
 }
 
+# Rawls et al. 1982: contents at field capacity (33 kPa) and wilting point (1500 kPa); silt, not in their table, as
+# silt loam.
+RAWLS = {
+    "sand": (0.091, 0.033), "loamy sand": (0.125, 0.055), "sandy loam": (0.207, 0.095), "loam": (0.270, 0.117),
+    "silt": (0.330, 0.133), "silt loam": (0.330, 0.133), "sandy clay loam": (0.255, 0.148),
+    "clay loam": (0.318, 0.197), "silty clay loam": (0.366, 0.208), "sandy clay": (0.339, 0.239),
+    "silty clay": (0.387, 0.250), "clay": (0.396, 0.272),
+}
+
 
 def wep_content(name: str, head: float) -> float:
     """Content of a published WEP soil at a suction in cm."""
@@ -52,16 +62,16 @@ def yolo(head: float) -> float:
     return 0.124 + 0.371 * retention_saturation(head / 100.0, 739.0, 4.0)
 
 
-def field_capacity_head(name: str) -> float:
+def field_capacity_head(name: str, table: str = soils.RAWLS) -> float:
     """Suction of field capacity, cm."""
-    return 100.0 if name in COARSE else 330.0
+    return 100.0 if name in COARSE[table] else 330.0
 
 
-def derived_content(name: str, head: float) -> float:
+def derived_content(name: str, head: float, table: str = soils.RAWLS) -> float:
     """Content on the derived curve of a texture at a suction in cm."""
-    given = texture_parameters(name)
+    given = texture_parameters(name, table)
     residual, saturated = given["residual_water_content"], given["saturated_water_content"]
-    a, b, _ = texture_curve(name)
+    a, b, _ = texture_curve(name, table)
     return residual + (saturated - residual) * retention_saturation(head / 100.0, a, b)
 
 
@@ -92,12 +102,16 @@ def _carsel_parrish() -> tuple[Case, ...]:
                  for head, content in zip(HEADS, contents, strict=True))
 
 
-def _derived_points() -> tuple[Case, ...]:
+def _derived_points(table: str) -> tuple[Case, ...]:
     cases = []
     for name in TEXTURES:
-        contents = dict(zip(HEADS, CARSEL_PARRISH[name][1], strict=True))
-        for head in (field_capacity_head(name), 15000.0):
-            cases.append(Case(f"{name}: derived curve at {head:g} cm", (name, head), contents[head]))
+        heads = (field_capacity_head(name, table), 15000.0)
+        if table == soils.RAWLS:
+            contents = dict(zip(heads, RAWLS[name], strict=True))
+        else:
+            contents = dict(zip(HEADS, CARSEL_PARRISH[name][1], strict=True))
+        for head in heads:
+            cases.append(Case(f"{name}: derived curve at {head:g} cm", (name, head, table), contents[head]))
     return tuple(cases)
 
 
@@ -118,10 +132,12 @@ GROUPS = (
           lambda content: 100.0 * suction((content - 0.124) / 0.371, 739.0, 4.0), (
               Case("Yolo light clay: suction at content 0.2376", (0.2376,), 599.974),)),
     Group(PROCESS, "1", "Carsel and Parrish 1988, evaluated", absolute(5.1e-6), _texture_content, _carsel_parrish()),
-    Group(PROCESS, "1", "Carsel and Parrish 1988, evaluated", absolute(5.1e-6), derived_content, _derived_points()),
+    Group(PROCESS, "1", "Carsel and Parrish 1988, evaluated", absolute(5.1e-6), derived_content,
+          _derived_points(soils.CARSEL_PARRISH)),
+    Group(PROCESS, "1", "Rawls et al. 1982", absolute(1e-9), derived_content, _derived_points(soils.RAWLS)),
     Group(PROCESS, "cm", "eq. (7.4): the curve passes there", relative(1e-9), derived_suction, tuple(
         Case(f"{name}: suction at the wilting point", (name,), 15000.0) for name in TEXTURES)),
-    Group(PROCESS, "mm/d", "eq. (7.5): 1 mm/d, or a tenth of Ks", relative(1e-10), capacity_conductivity, tuple(
-        Case(f"{name}: conductivity at field capacity", (name,), 0.48 if name == "silty clay" else 1.0)
+    Group(PROCESS, "mm/d", "eq. (7.5): 1 mm/d", relative(1e-10), capacity_conductivity, tuple(
+        Case(f"{name}: conductivity at field capacity", (name,), 1.0)
         for name in TEXTURES)),
 )

@@ -112,7 +112,7 @@ WEPL_FUNCTION R root_moisture(soil_t& soil, int n_layers, R root_depth) {
         weight = (share / thickness);
         water += (weight * soil(wepl::rows::WORK_WATER, layer));
         wilting += (weight * soil(wepl::rows::WILTING_WATER, layer));
-        critical += ((weight * R(0.75)) * soil(wepl::rows::SATURATED_WATER, layer));
+        critical += (weight * soil(wepl::rows::FIELD_CAPACITY_WATER, layer));
     }
     return wepl::evapotranspiration::jarvis_moisture<R>(water, wilting, critical);
 }

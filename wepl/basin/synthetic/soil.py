@@ -44,7 +44,7 @@ def soil_kinds(bands: Bands, cover: Cover, random: np.random.Generator) -> np.nd
 
 
 def layered_parameters(kind: np.ndarray, slope: np.ndarray, random: np.random.Generator) -> dict[str, np.ndarray]:
-    """Layered registry parameters in SI, each of shape (unit, layer), from the table of Carsel and Parrish (1988)."""
+    """Layered registry parameters in SI, each of shape (unit, layer), from the table of Rawls et al. (1982)."""
     names = sorted({texture for layers in TEXTURES.values() for texture in layers})
     table = {texture: texture_parameters(texture) for texture in names}
     result = {}
