@@ -452,7 +452,7 @@ static inline V stage_surface__root_moisture(M on, soil_t& soil, int n_layers, V
             weight = (share / thickness);
             water = (water + (weight * soil(rows::WORK_WATER, layer)));
             wilting = (wilting + (weight * soil(rows::WILTING_WATER, layer)));
-            critical = (critical + ((weight * wide(Real(0.75))) * soil(rows::SATURATED_WATER, layer)));
+            critical = (critical + (weight * soil(rows::FIELD_CAPACITY_WATER, layer)));
         }
     }
     return evapotranspiration__jarvis_moisture(on, water, wilting, critical);
