@@ -25,10 +25,11 @@ def compiler() -> str | None:
     return None
 
 
-def _folder() -> Path:
+def folder(name: str = "host") -> Path:
+    """Where compiled code is kept: a folder below WEPL_CACHE_DIR, XDG_CACHE_HOME/wepl or ~/.cache/wepl."""
     base = os.environ.get("WEPL_CACHE_DIR") or os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "wepl")
-    return Path(base) / "host"
+    return Path(base) / name
 
 
 @cache
@@ -56,7 +57,7 @@ def library(precision: str, n_layers: int, counted: bool = False) -> ctypes.CDLL
         defines |= {"WEPL_COUNT": "1", "WEPL_REAL": "wepl::Counted", "WEPL_STORE": "wepl::Counted"}
     macros = [f"-D{name}={value}" for name, value in defines.items()]
     key = hashlib.sha256(repr((sources.digest(), sources.host_program(), _FLAGS, macros, _version(path))).encode())
-    target = _folder() / f"wepl-{key.hexdigest()[:16]}.so"
+    target = folder() / f"wepl-{key.hexdigest()[:16]}.so"
     if not target.exists():
         _build(path, macros, target)
     return ctypes.CDLL(str(target))

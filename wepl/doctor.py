@@ -78,11 +78,12 @@ def _pip(*packages: str) -> str:
 
 
 def _compiler() -> Finding:
-    from wepl.kernels import host
+    from wepl.kernels import native_build
 
-    path = host.compiler()
-    advice = "" if path else "only the emulate backend needs one: install g++ or clang++, or name one in CXX"
-    return Finding("C++ compiler", path or "none", advice)
+    found = native_build.compiler()
+    advice = "" if found else (f"without one the slower cpu backend computes: install g++ or clang++, name one in CXX, "
+                               f"or {_pip('ziglang')}")
+    return Finding("C++ compiler", native_build.name() if found else "none", advice)
 
 
 def _gpu() -> Iterator[Finding]:
@@ -175,9 +176,9 @@ def self_test() -> Iterator[tuple[Finding, bool]]:
     from wepl.backends import choose
     from wepl.basin.dataset import Basin
     from wepl.basin.synthetic import synthesize
-    from wepl.kernels import host
+    from wepl.kernels import host, native_build
 
-    problems = {"cpu": None, "cupy": choose.cupy_problem(), "numba-cuda": choose.numba_cuda_problem(),
+    problems = {"cpu": None, "native": native_build.problem(), "cupy": choose.cupy_problem(), "numba-cuda": choose.numba_cuda_problem(),
                 "emulate": None if host.compiler() else "no C++ compiler"}
     if choose.simulated():
         problems["numba-cuda"] = "NUMBA_ENABLE_CUDASIM is set: numba simulates a GPU, too slowly for this test"

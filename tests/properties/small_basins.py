@@ -37,6 +37,7 @@ THICKNESS = {1: (1.5,), 3: (0.2, 0.4, 1.4), 12: (0.05, 0.05, 0.1, 0.1, 0.1, 0.1,
 # Every backend and precision on which the invariants are checked: a new one is one more line.
 BACKENDS = (
     pytest.param(("cpu", "float64"), id="cpu"),
+    pytest.param(("native", "float64"), id="native"),
     pytest.param(("emulate", "float64"), id="emulate"),
 )
 

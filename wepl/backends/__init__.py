@@ -8,7 +8,7 @@ from wepl.errors import BackendError
 
 __all__ = ["NAMES", "Backend", "create"]
 
-NAMES = ("auto", "cpu", "cupy", "numba-cuda", "emulate")
+NAMES = ("auto", "cpu", "native", "cupy", "numba-cuda", "emulate")
 
 
 def create(name: str = "auto", precision: str = "float64", threads: int | None = None, *, mapping: str = "tile",
@@ -18,7 +18,7 @@ def create(name: str = "auto", precision: str = "float64", threads: int | None =
     Parameters
     ----------
     name : str
-        ``cpu``; ``cupy`` (the CUDA C sources) or ``numba-cuda`` (the Python sources) on an NVIDIA GPU; ``emulate`` (the
+        ``cpu`` (numba), ``native`` (vector lanes, compiled by the system's C++ compiler); ``cupy`` (the CUDA C sources) or ``numba-cuda`` (the Python sources) on an NVIDIA GPU; ``emulate`` (the
         CUDA C sources on the CPU); or ``auto`` for the fastest that works here.
     precision : str
         Precision of the kernels: ``float64``; ``mixed`` and ``float32`` for the CUDA C sources.
@@ -53,6 +53,10 @@ def _create(name: str, precision: str, threads: int | None, mapping: str, grid_t
         from wepl.backends.numba_cuda import NumbaCudaBackend
 
         return NumbaCudaBackend(precision, mapping, grid_threads)
+    if name == "native":
+        from wepl.backends.native import NativeBackend
+
+        return NativeBackend(precision, threads)
     if name == "emulate":
         from wepl.backends.emulate import EmulateBackend
 

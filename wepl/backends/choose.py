@@ -109,7 +109,8 @@ def choose(precision: str = "float64", threads: int | None = None) -> tuple[str,
         None of those that compute in this precision works here.
     """
     if threads is not None:
-        return "cpu", "a number of threads is given"
+        chosen, reason = _cpu(precision)
+        return chosen, f"a number of threads is given{reason and '; '}{reason}"
     passed: dict[str, list[str]] = {}
     problem = cupy_problem()
     if problem is None:
@@ -121,5 +122,21 @@ def choose(precision: str = "float64", threads: int | None = None) -> tuple[str,
     problem = "numba's simulator stands in for a GPU" if simulated() else numba_cuda_problem()
     if problem is not None:
         passed.setdefault(problem, []).append("numba-cuda")
-    reasons = "; ".join(f"no {' and no '.join(names)}: {text}" for text, names in passed.items())
-    return "numba-cuda" if problem is None else "cpu", reasons
+    reasons = [f"no {' and no '.join(names)}: {text}" for text, names in passed.items()]
+    chosen = "numba-cuda"
+    if problem is not None:
+        chosen, reason = _cpu(precision)
+        reasons += [reason] if reason else []
+    return chosen, "; ".join(reasons)
+
+
+def _cpu(precision: str) -> tuple[str, str]:
+    """The faster of the backends on the CPU, and what speaks against native when it is not that one."""
+    from wepl.kernels import native_build
+
+    if precision != "float64":
+        return "cpu", ""
+    if not native_build.has_vectors():
+        return "cpu", "no native: it is not known to be faster on a CPU without AVX2"
+    problem = native_build.problem()
+    return ("native", "") if problem is None else ("cpu", f"no native: {problem}")

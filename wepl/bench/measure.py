@@ -174,8 +174,8 @@ def makers(names: Sequence[str], precisions: Sequence[str]) -> list[Callable[[],
     most = int(numba.config.NUMBA_NUM_THREADS)
     found: list[Callable[[], Backend]] = []
     for name in names:
-        if name == "cpu":
-            found += [partial(backends.create, "cpu", threads=threads) for threads in sorted({1, most})]
+        if name in ("cpu", "native"):
+            found += [partial(backends.create, name, threads=threads) for threads in sorted({1, most})]
         elif name in ("emulate", "cupy"):
             found += [partial(backends.create, name, precision) for precision in precisions]
         else:

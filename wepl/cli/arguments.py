@@ -20,9 +20,9 @@ ResultFile = Annotated[Path | None, typer.Option(
     "--output", "-o", metavar="OUT.nc", show_default=False,
     help="Result file; BASIN_result.nc in the working folder when not given.")]
 BackendName = Annotated[str, typer.Option(
-    metavar="auto|cpu|cupy|numba-cuda|emulate",
-    help="Where to compute: auto takes the fastest that works here, cupy and numba-cuda need an NVIDIA GPU, emulate "
-         "runs the sources of cupy on the CPU.")]
+    metavar="auto|native|cpu|cupy|numba-cuda|emulate",
+    help="Where to compute: auto takes the fastest that works here, native needs a C++ compiler, cupy and numba-cuda "
+         "need an NVIDIA GPU, emulate runs the sources of cupy on the CPU.")]
 Precision = Annotated[str, typer.Option(
     metavar="float64|mixed|float32", help="Precision of the computation; cpu has float64 only.")]
 Threads = Annotated[int | None, typer.Option(
@@ -78,7 +78,7 @@ PlotsFolder = Annotated[Path | None, typer.Option(
     "--plots", metavar="DIR", show_default=False, help="Folder for a page of plots, build.html.")]
 
 Backends = Annotated[str, typer.Option(
-    "--backends", metavar="A,B,...", help="Backends: cpu, emulate, numba-cuda, cupy.")]
+    "--backends", metavar="A,B,...", help="Backends: cpu, native, emulate, numba-cuda, cupy.")]
 Precisions = Annotated[str, typer.Option(
     "--precisions", metavar="A,B,...", help="Precisions of the backends that offer them: float64, mixed, float32.")]
 Days = Annotated[float | None, typer.Option(

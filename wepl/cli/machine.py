@@ -37,7 +37,7 @@ def doctor_command(debug: Debug = False) -> None:
 
 
 @app.command("crosscheck", short_help="Compare every backend with the CPU reference.")
-def crosscheck_command(basin: BasinFile, names: Backends = "cpu,emulate", precisions: Precisions = "float64",
+def crosscheck_command(basin: BasinFile, names: Backends = "cpu,native,emulate", precisions: Precisions = "float64",
                        days: Days = None, json_file: JsonFile = None, debug: Debug = False) -> None:
     """Run every backend on the same input and compare it with the CPU reference; exit status 1 when one differs."""
     with errors(debug):

@@ -39,9 +39,14 @@ def mean_above(water, threshold, conductivity, exponent, time):
         # The rate hardly changes; it may still take all that is above.
         above, fall = water - threshold, conductivity * time
         return above - 0.5 * fall if fall <= above else 0.5 * above * above / fall
-    wet = min(time, math.expm1(power * math.log(water / threshold)) / speed) if threshold > 0.0 else time
+    wet = time
+    growth = math.log1p(speed * time)
+    if threshold > 0.0:
+        until = power * math.log(water / threshold)
+        if until < growth:
+            growth = until
+            wet = math.expm1(until) / speed
     order = 1.0 - 1.0 / power
-    growth = math.log1p(speed * wet)
     if order != 0.0:
         growth = math.expm1(order * growth) / order
     integral = water * growth / speed

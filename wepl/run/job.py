@@ -166,7 +166,8 @@ class Job:
         return result
 
     def _run(self, progress: Progress, watch: Watch, device: Backend, plan: Plan, journal: Journal | None) -> RunResult:
-        progress.announce_compilation()
+        compiles = getattr(device, "compiles", None)
+        progress.announce_compilation(compiles(self.arrays.n_layers) or "" if compiles else None)
         block_steps = self.block_steps(device, plan.block_days)
         model = self._model(device, block_steps)
         progress.line(model.backend.reason)

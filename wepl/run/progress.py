@@ -61,9 +61,16 @@ class Progress:
                  trace: TracebackType | None) -> None:
         self.close()
 
-    def announce_compilation(self) -> None:
-        """Say that the first run compiles, when the compiled code is not on the disk yet."""
-        if self._quiet:
+    def announce_compilation(self, native: str | None = None) -> None:
+        """Say that the first run compiles, when the compiled code is not on the disk yet.
+
+        ``native`` is the folder of the native backend's library when that is still to be built, "" when it is there.
+        """
+        if self._quiet or native == "":
+            return
+        if native:
+            self.line("compiling the model for this machine: some ten seconds on the first run; later runs load it from "
+                      f"{native}")
             return
         from wepl.physics.jit import cache_folder
 

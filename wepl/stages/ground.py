@@ -31,6 +31,20 @@ def add_lateral(lateral, row, tile, first_route, part, n_parts, n_route, amount)
 
 
 @physics
+def add_part(lateral, tile, first_route, part, n_parts, n_route, runoff, interflow, percolation):
+    """The same as :func:`add_lateral` for what one part hands over on its three ways (m)."""
+    start = part * n_route
+    stop = start + n_route
+    route = start // n_parts
+    while route * n_parts < stop:
+        overlap = min(stop, (route + 1) * n_parts) - max(start, route * n_parts)
+        lateral[rows.TO_OVERLAND, first_route + route, tile] += runoff * overlap / n_route
+        lateral[rows.TO_REACH, first_route + route, tile] += interflow * overlap / n_route
+        lateral[rows.TO_AQUIFER, first_route + route, tile] += percolation * overlap / n_route
+        route += 1
+
+
+@physics
 def is_heavy(supply, dt, option, store, soil):
     """Whether the water that reaches the ground (m in ``dt`` s) makes this a Green-Ampt step; eq. (2.1)."""
     rule = int(option[rows.INFILTRATION_SWITCH])
@@ -168,9 +182,7 @@ def ground_step(tile, first_route, n_route, dt, supply, bare, option, tile_param
             below = light_part(rain, part_dt, bare, interflow_factor, bedrock_conductivity, store, flux, soil,
                               n_layers)
         runoff = spill(capacity, store, flux)
-        add_lateral(lateral, rows.TO_OVERLAND, tile, first_route, part, n_parts, n_route, runoff)
-        add_lateral(lateral, rows.TO_REACH, tile, first_route, part, n_parts, n_route, below.interflow)
-        add_lateral(lateral, rows.TO_AQUIFER, tile, first_route, part, n_parts, n_route, below.percolation)
+        add_part(lateral, tile, first_route, part, n_parts, n_route, runoff, below.interflow, below.percolation)
     if daily:
         begin_or_end_event(False, store, soil, n_layers)
     return status

@@ -17,13 +17,16 @@ _HOUR = 3600.0
 
 
 @physics
-def unit_lateral(unit, row, route, tile_start, tile_list, tile_parameter, lateral):
-    """What a unit's tiles hand over in one routing step, m over the unit, summed in stored order."""
-    total = 0.0
+def unit_lateral(unit, route, tile_start, tile_list, tile_parameter, lateral):
+    """What a unit's tiles hand over in one routing step to slope, reach and aquifer, m over the unit, in stored order."""
+    overland, outflow, deep = 0.0, 0.0, 0.0
     for place in range(tile_start[unit], tile_start[unit + 1]):
         tile = tile_list[place]
-        total += tile_parameter[rows.TILE_FRACTION, tile] * lateral[row, route, tile]
-    return total
+        fraction = tile_parameter[rows.TILE_FRACTION, tile]
+        overland += fraction * lateral[rows.TO_OVERLAND, route, tile]
+        outflow += fraction * lateral[rows.TO_REACH, route, tile]
+        deep += fraction * lateral[rows.TO_AQUIFER, route, tile]
+    return overland, outflow, deep
 
 
 @physics
@@ -43,10 +46,9 @@ def advance_subbasin(subbasin, n_routes, dt_route, tile_start, tile_list, unit_s
             flow[part] = 0.0
         for unit in range(first, last):
             area = unit_parameter[rows.AREA, unit]
-            supply = unit_lateral(unit, rows.TO_OVERLAND, route, tile_start, tile_list, tile_parameter, lateral)
-            direct += area * unit_lateral(unit, rows.TO_REACH, route, tile_start, tile_list, tile_parameter, lateral)
-            percolated += area * unit_lateral(unit, rows.TO_AQUIFER, route, tile_start, tile_list, tile_parameter,
-                                              lateral)
+            supply, outflow, deep = unit_lateral(unit, route, tile_start, tile_list, tile_parameter, lateral)
+            direct += area * outflow
+            percolated += area * deep
             supplied += supply * area
             depth = unit_state[rows.OVERLAND_DEPTH, unit]
             rate = unit_parameter[rows.OVERLAND_RATE, unit]

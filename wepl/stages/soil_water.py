@@ -146,12 +146,15 @@ def _move(soil, n_layers):
     for layer in range(n_layers - 1):
         # What a layer gains comes through its lower face, less what it passes on through its upper one.
         flux += soil[_CHANGE, layer]
-        source = layer + 1 if flux > 0.0 else layer
-        target = layer if flux > 0.0 else layer + 1
-        amount = min(abs(flux), max(0.0, soil[rows.WORK_WATER, source] - soil[rows.RESIDUAL_WATER, source]))
-        amount = min(amount, max(0.0, soil[rows.SATURATED_WATER, target] - soil[rows.WORK_WATER, target]))
-        soil[rows.WORK_WATER, source] -= amount
-        soil[rows.WORK_WATER, target] += amount
+        upper, lower = soil[rows.WORK_WATER, layer], soil[rows.WORK_WATER, layer + 1]
+        if flux > 0.0:
+            amount = min(flux, max(0.0, lower - soil[rows.RESIDUAL_WATER, layer + 1]))
+            amount = min(amount, max(0.0, soil[rows.SATURATED_WATER, layer] - upper))
+        else:
+            amount = min(-flux, max(0.0, upper - soil[rows.RESIDUAL_WATER, layer]))
+            amount = -min(amount, max(0.0, soil[rows.SATURATED_WATER, layer + 1] - lower))
+        soil[rows.WORK_WATER, layer] += amount
+        soil[rows.WORK_WATER, layer + 1] -= amount
 
 
 @physics

@@ -32,8 +32,9 @@ WEPL_FUNCTION R mean_above(R water, R threshold, R conductivity, R exponent, R t
     R above;
     R fall;
     R wet;
-    R order;
     R growth;
+    R until;
+    R order;
     R integral;
     power = (exponent - R(1.0));
     speed = ((power * conductivity) / water);
@@ -44,9 +45,16 @@ WEPL_FUNCTION R mean_above(R water, R threshold, R conductivity, R exponent, R t
         fall = part_2;
         return ((fall <= above) ? (above - (R(0.5) * fall)) : (((R(0.5) * above) * above) / fall));
     }
-    wet = ((threshold > R(0.0)) ? wepl::min(time, (wepl::expm1((power * wepl::log((water / threshold)))) / speed)) : time);
+    wet = time;
+    growth = wepl::log1p((speed * time));
+    if ((threshold > R(0.0))) {
+        until = (power * wepl::log((water / threshold)));
+        if ((until < growth)) {
+            growth = until;
+            wet = (wepl::expm1(until) / speed);
+        }
+    }
     order = (R(1.0) - (R(1.0) / power));
-    growth = wepl::log1p((speed * wet));
     if ((order != R(0.0))) {
         growth = (wepl::expm1((order * growth)) / order);
     }

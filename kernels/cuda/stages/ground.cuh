@@ -30,6 +30,25 @@ WEPL_FUNCTION void add_lateral(lateral_t& lateral, int row, int tile, int first_
     }
 }
 
+// The same as :func:`add_lateral` for what one part hands over on its three ways (m).
+template <typename R, typename lateral_t>
+WEPL_FUNCTION void add_part(lateral_t& lateral, int tile, int first_route, int part, int n_parts, int n_route, R runoff, R interflow, R percolation) {
+    int start;
+    int stop;
+    int route;
+    int overlap;
+    start = (part * n_route);
+    stop = (start + n_route);
+    route = (start / n_parts);
+    while (((route * n_parts) < stop)) {
+        overlap = (wepl::min(stop, ((route + 1) * n_parts)) - wepl::max(start, (route * n_parts)));
+        lateral(wepl::rows::TO_OVERLAND, (first_route + route), tile) += ((runoff * R(overlap)) / R(n_route));
+        lateral(wepl::rows::TO_REACH, (first_route + route), tile) += ((interflow * R(overlap)) / R(n_route));
+        lateral(wepl::rows::TO_AQUIFER, (first_route + route), tile) += ((percolation * R(overlap)) / R(n_route));
+        route += 1;
+    }
+}
+
 // Whether the water that reaches the ground (m in ``dt`` s) makes this a Green-Ampt step; eq. (2.1).
 template <typename R, typename option_t, typename store_t, typename soil_t>
 WEPL_FUNCTION bool is_heavy(R supply, R dt, option_t& option, store_t& store, soil_t& soil) {
@@ -206,9 +225,7 @@ WEPL_FUNCTION int ground_step(int tile, int first_route, int n_route, R dt, R su
             below = wepl::stage_ground::light_part<R>(rain, part_dt, bare, interflow_factor, bedrock_conductivity, store, flux, soil, n_layers);
         }
         runoff = wepl::stage_ground::spill<R>(capacity, store, flux);
-        wepl::stage_ground::add_lateral<R>(lateral, wepl::rows::TO_OVERLAND, tile, first_route, part, n_parts, n_route, runoff);
-        wepl::stage_ground::add_lateral<R>(lateral, wepl::rows::TO_REACH, tile, first_route, part, n_parts, n_route, below.interflow);
-        wepl::stage_ground::add_lateral<R>(lateral, wepl::rows::TO_AQUIFER, tile, first_route, part, n_parts, n_route, below.percolation);
+        wepl::stage_ground::add_part<R>(lateral, tile, first_route, part, n_parts, n_route, runoff, below.interflow, below.percolation);
     }
     if (daily) {
         wepl::stage_ground::begin_or_end_event<R>(false, store, soil, n_layers);

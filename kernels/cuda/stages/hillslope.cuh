@@ -10,17 +10,28 @@ namespace wepl::stage_hillslope {
 constexpr int MOST_PARTS = 24;
 constexpr double _HOUR = 3600.0;
 
-// What a unit's tiles hand over in one routing step, m over the unit, summed in stored order.
+// What a unit's tiles hand over in one routing step to slope, reach and aquifer, m over the unit, in stored order.
 template <typename R, typename tile_start_t, typename tile_list_t, typename tile_parameter_t, typename lateral_t>
-WEPL_FUNCTION R unit_lateral(int unit, int row, int route, tile_start_t& tile_start, tile_list_t& tile_list, tile_parameter_t& tile_parameter, lateral_t& lateral) {
-    R total;
+WEPL_FUNCTION Tuple3<R, R, R> unit_lateral(int unit, int route, tile_start_t& tile_start, tile_list_t& tile_list, tile_parameter_t& tile_parameter, lateral_t& lateral) {
+    R overland;
+    R outflow;
+    R deep;
     int tile;
-    total = R(0.0);
+    R fraction;
+    const R part_1 = R(0.0);
+    const R part_2 = R(0.0);
+    const R part_3 = R(0.0);
+    overland = part_1;
+    outflow = part_2;
+    deep = part_3;
     for (int place = tile_start(unit); place < tile_start((unit + 1)); ++place) {
         tile = tile_list(place);
-        total += (tile_parameter(wepl::rows::TILE_FRACTION, tile) * lateral(row, route, tile));
+        fraction = tile_parameter(wepl::rows::TILE_FRACTION, tile);
+        overland += (fraction * lateral(wepl::rows::TO_OVERLAND, route, tile));
+        outflow += (fraction * lateral(wepl::rows::TO_REACH, route, tile));
+        deep += (fraction * lateral(wepl::rows::TO_AQUIFER, route, tile));
     }
-    return total;
+    return Tuple3<R, R, R>{overland, outflow, deep};
 }
 
 // Advance one sub-basin through ``n_routes`` routing steps of ``dt_route`` s.
@@ -36,6 +47,8 @@ WEPL_FUNCTION void advance_subbasin(int subbasin, int n_routes, R dt_route, tile
     R arrived;
     R area;
     R supply;
+    R outflow;
+    R deep;
     R depth;
     R rate;
     wepl::overland::BandStep<R> band;
@@ -59,9 +72,12 @@ WEPL_FUNCTION void advance_subbasin(int subbasin, int n_routes, R dt_route, tile
         }
         for (int unit = first; unit < last; ++unit) {
             area = unit_parameter(wepl::rows::AREA, unit);
-            supply = wepl::stage_hillslope::unit_lateral<R>(unit, wepl::rows::TO_OVERLAND, route, tile_start, tile_list, tile_parameter, lateral);
-            direct += (area * wepl::stage_hillslope::unit_lateral<R>(unit, wepl::rows::TO_REACH, route, tile_start, tile_list, tile_parameter, lateral));
-            percolated += (area * wepl::stage_hillslope::unit_lateral<R>(unit, wepl::rows::TO_AQUIFER, route, tile_start, tile_list, tile_parameter, lateral));
+            const Tuple3<R, R, R> parts_7 = wepl::stage_hillslope::unit_lateral<R>(unit, route, tile_start, tile_list, tile_parameter, lateral);
+            supply = parts_7.v0;
+            outflow = parts_7.v1;
+            deep = parts_7.v2;
+            direct += (area * outflow);
+            percolated += (area * deep);
             supplied += (supply * area);
             depth = unit_state(wepl::rows::OVERLAND_DEPTH, unit);
             rate = unit_parameter(wepl::rows::OVERLAND_RATE, unit);

@@ -114,18 +114,25 @@ WEPL_FUNCTION R _percolate(soil_t& soil, int n_layers, R drained, R limit) {
 template <typename R, typename soil_t>
 WEPL_FUNCTION void _move(soil_t& soil, int n_layers) {
     R flux;
-    int source;
-    int target;
+    R upper;
+    R lower;
     R amount;
     flux = R(0.0);
     for (int layer = 0; layer < (n_layers - 1); ++layer) {
         flux += soil(wepl::stage_soil_water::_CHANGE, layer);
-        source = ((flux > R(0.0)) ? (layer + 1) : layer);
-        target = ((flux > R(0.0)) ? layer : (layer + 1));
-        amount = wepl::min(wepl::abs(flux), wepl::max(R(0.0), (soil(wepl::rows::WORK_WATER, source) - soil(wepl::rows::RESIDUAL_WATER, source))));
-        amount = wepl::min(amount, wepl::max(R(0.0), (soil(wepl::rows::SATURATED_WATER, target) - soil(wepl::rows::WORK_WATER, target))));
-        soil(wepl::rows::WORK_WATER, source) -= amount;
-        soil(wepl::rows::WORK_WATER, target) += amount;
+        const R part_1 = soil(wepl::rows::WORK_WATER, layer);
+        const R part_2 = soil(wepl::rows::WORK_WATER, (layer + 1));
+        upper = part_1;
+        lower = part_2;
+        if ((flux > R(0.0))) {
+            amount = wepl::min(flux, wepl::max(R(0.0), (lower - soil(wepl::rows::RESIDUAL_WATER, (layer + 1)))));
+            amount = wepl::min(amount, wepl::max(R(0.0), (soil(wepl::rows::SATURATED_WATER, layer) - upper)));
+        } else {
+            amount = wepl::min((-flux), wepl::max(R(0.0), (upper - soil(wepl::rows::RESIDUAL_WATER, layer))));
+            amount = (-wepl::min(amount, wepl::max(R(0.0), (soil(wepl::rows::SATURATED_WATER, (layer + 1)) - lower))));
+        }
+        soil(wepl::rows::WORK_WATER, layer) += amount;
+        soil(wepl::rows::WORK_WATER, (layer + 1)) -= amount;
     }
 }
 
