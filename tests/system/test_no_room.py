@@ -103,7 +103,8 @@ def test_what_a_disk_says(daily_basin, tmp_path, monkeypatch, number):
 
 def test_a_folder_that_cannot_be_written(daily_basin, tmp_path, monkeypatch):
     # Root may write everywhere, so the system's answer is put in its place.
-    monkeypatch.setattr(netcdf.os, "access", lambda path, mode: False)
+    real = os.access
+    monkeypatch.setattr(netcdf.os, "access", lambda path, mode, **named: path != tmp_path and real(path, mode, **named))
     with pytest.raises(InputError, match="is read-only; write out.nc elsewhere"):
         run(daily_basin, output=tmp_path / "out.nc", quiet=True)
     assert list(tmp_path.iterdir()) == []

@@ -10,11 +10,13 @@ from typing import Annotated
 
 import typer
 
+from wepl.cli.translation import Application, Group
 from wepl.errors import WeplError
+from wepl.language import current, say, table
 from wepl.paths import allow_outside
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
-                  context_settings={"help_option_names": ["-h", "--help"]})
+app = Application(cls=Group, no_args_is_help=True, add_completion=False, rich_markup_mode=None,
+                  pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]})
 
 FAULT, BAD_INPUT, _INTERRUPTED = 1, 2, 130
 
@@ -26,7 +28,7 @@ def errors(debug: bool) -> Iterator[None]:
         yield
         sys.stdout.flush()
     except KeyboardInterrupt:
-        status = _say("interrupted; no unfinished file was left behind", _INTERRUPTED)
+        status = _say(say("cli.interrupted"), _INTERRUPTED)
     except BrokenPipeError:
         # The reader is gone (as in `wepl info FILE.nc | head -1`); Python would complain once more when it closes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -34,18 +36,17 @@ def errors(debug: bool) -> Iterator[None]:
     except WeplError as error:
         if debug:
             raise
-        status = _say(f"error: {error}", error.exit_code)
+        status = _say(say("cli.error", text=error) + _hint(error), error.exit_code)
     except MemoryError as error:
         if debug:
             raise
-        status = _say(f"error: not enough memory ({error}); try fewer --block-days or --variables", FAULT)
+        status = _say(say("cli.error", text=say("cli.no_memory", text=error)), FAULT)
     except typer.Exit:
         raise
     except Exception as error:
         if debug:
             raise
-        status = _say(f"error: {type(error).__name__}: {error}\nThis is a fault of wepl, not of your input. Run again "
-                      "with --debug to see where, and report it with what is shown", FAULT)
+        status = _say(say("cli.error", text=say("cli.fault", text=f"{type(error).__name__}: {error}")), FAULT)
     else:
         return
     raise typer.Exit(status)
@@ -54,6 +55,14 @@ def errors(debug: bool) -> Iterator[None]:
 def _say(message: str, status: int) -> int:
     print(f"wepl: {message}", file=sys.stderr)
     return status
+
+
+def _hint(error: WeplError) -> str:
+    """What mends errors of this kind, on a line of its own, where the language is not that of the message."""
+    if current() == "en":
+        return ""
+    keys = (f"hint.{kind.__name__}" for kind in type(error).__mro__)
+    return next((f"\n{say(key)}" for key in keys if key in table("en")), "")
 
 
 def _version(asked: bool) -> None:
@@ -70,6 +79,10 @@ def _main(version: Annotated[bool, typer.Option("--version", callback=_version, 
           places: Annotated[list[str] | None, typer.Option(
               "--allow-outside", metavar="PLACE", show_default=False,
               help="A folder, or the beginning of an address, that names inside input files may lead to beyond the "
-                   "file's own folder; may be given several times.")] = None) -> None:
+                   "file's own folder; may be given several times.")] = None,
+          language: Annotated[str | None, typer.Option(
+              "--lang", metavar="en|zh", show_default=False,
+              help="Language of help, messages and reports; may stand anywhere on the line. WEPL_LANG sets it for "
+                   "good.")] = None) -> None:
     """WEP-L: a distributed hydrological model of water and energy transfer in large river basins."""
     allow_outside(places or ())

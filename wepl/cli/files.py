@@ -35,13 +35,14 @@ def build_command(toml: BuildFile, output: BuiltFile = None, dry_run: DryRun = F
     """Build a basin file from maps and stations, and print a table of sums to compare with what is known."""
     with errors(debug):
         from wepl.build.assemble import build
+        from wepl.language import say
 
         built = build(toml, output or Path(f"{toml.stem}.nc"), dry_run=dry_run, plots=plots)
         if not quiet:
             print(built.table)
             for what, path in (("basin", built.path), ("plots", built.page)):
                 if path is not None:
-                    print(f"{what}: {path}")
+                    print(say(f"cli.{what}", path=path))
 
 
 @app.command("synth", short_help="Make a synthetic basin.")
@@ -50,10 +51,11 @@ def synth_command(output: SyntheticFile, units: Units = 8712, years: Years = 1, 
     """Make a synthetic basin in the likeness of the Poyang Lake basin, with any number of units."""
     with errors(debug):
         from wepl.basin.synthetic import synthesize
+        from wepl.language import say
 
         synthesize(output, units=units, years=years, start=start, step=step, seed=seed)
         if not quiet:
-            print(f"basin: {output}")
+            print(say("cli.basin", path=output))
 
 
 @app.command("check", short_help="Check a basin file against every rule.")
@@ -61,14 +63,15 @@ def check_command(basin: BasinFile, debug: Debug = False) -> None:
     """Check a basin file against every rule; exit status 0 when all are kept, 2 when one is broken."""
     with errors(debug):
         from wepl.basin.dataset import inspect
+        from wepl.language import say
 
         checks = inspect(basin)
         for check in checks:
-            print(f"{'pass' if check.passed else 'FAIL'}  {check.rule}")
+            print(f"{say('cli.rule_kept' if check.passed else 'cli.rule_broken')}  {check.rule}")
             for problem in check.problems:
                 print(f"      {problem}")
         broken = sum(not check.passed for check in checks)
-        print(f"{broken} of {len(checks)} rules are broken" if broken else f"all {len(checks)} rules are kept")
+        print(say("cli.rules_broken" if broken else "cli.rules_kept", broken=broken, count=len(checks)))
         if broken:
             raise typer.Exit(BAD_INPUT)
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from wepl.cli.arguments import listed
 from wepl.errors import InputError
+
+if TYPE_CHECKING:
+    from wepl.distributed import Cluster
 
 Members = Annotated[str | None, typer.Option(
     "--members", metavar="N|FILE.csv", show_default=False,
@@ -80,14 +83,14 @@ class EnsembleOptions:
 
 def run_members_command(basin: Path, output: Path | None, given: EnsembleOptions, *, backend: str, precision: str,
                         threads: int | None, start: str | None, end: str | None, options: Mapping[str, float | str],
-                        unusable: Mapping[str, object], quiet: bool) -> None:
+                        unusable: Mapping[str, object], quiet: bool, cluster: Cluster | None = None) -> None:
     """Run an ensemble from the command line.
 
     Parameters
     ----------
     basin, output : path
     given : EnsembleOptions
-    backend, precision, threads, start, end, options, quiet
+    backend, precision, threads, start, end, options, quiet, cluster
         As for a run.
     unusable : mapping
         Options of a run that an ensemble does not take, with what was given: refused when there is something.
@@ -109,7 +112,7 @@ def run_members_command(basin: Path, output: Path | None, given: EnsembleOptions
                  subbasins=_numbers(given.subbasins), indices=listed(given.indices), start=start, end=end,
                  rain_noise=given.rain_noise, temperature_noise=given.temperature_noise, noise_days=given.noise_days,
                  noise_km=given.noise_km, backend=backend, precision=precision, threads=threads, batch=given.batch,
-                 quiet=quiet).close()
+                 quiet=quiet, cluster=cluster).close()
 
 
 def _numbers(given: list[str] | None) -> list[int]:

@@ -20,17 +20,17 @@ Observed = Annotated[Path | None, typer.Option(
 RunBasin = Annotated[Path | None, typer.Option(
     "--basin", metavar="BASIN.nc", show_default=False,
     help="Basin file of the run: gives rain when the result has none, and outlines of sub-basins.")]
-Language = Annotated[str, typer.Option("--lang", metavar="en|zh", help="Language of the page.")]
 
 
 @app.command("report", short_help="Show a result as one page for the browser.")
 def report_command(result: Result, output: Page = None, observed: Observed = None, basin: RunBasin = None,
-                   language: Language = "en", quiet: Quiet = False, debug: Debug = False) -> None:
+                   quiet: Quiet = False, debug: Debug = False) -> None:
     """Show a result as one page: hydrographs, a map, the water balance, regime, duration, skill and provenance."""
     with errors(debug):
+        from wepl.language import current, say
         from wepl.report import write_report
 
         page = write_report(result, output or Path(f"{result.stem}.html"), observed=observed, basin=basin,
-                            language=language)
+                            language=current())
         if not quiet:
-            print(f"page: {page}")
+            print(say("cli.page", path=page))

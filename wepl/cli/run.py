@@ -26,6 +26,7 @@ from wepl.cli.arguments import (
     assignments,
     listed,
 )
+from wepl.cli.distributed import Scheduler, Workers, cluster_of
 from wepl.cli.members import (
     BatchSize,
     Control,
@@ -56,10 +57,10 @@ def run_command(basin: RunBasin = None, output: ResultFile = None, backend: Back
                 members: Members = None, sample: Sample = None, ranges: Ranges = None, gauges: Gauges = None,
                 subbasins: Subbasins = None, indices: Indices = None, rain_noise: RainNoise = 0.0,
                 temperature_noise: TemperatureNoise = 0.0, noise_days: NoiseDays = 2.0, noise_km: NoiseKm = 50.0,
-                seed: DrawSeed = 0, control: Control = False, batch: BatchSize = None, quiet: Quiet = False,
-                debug: Debug = False) -> None:
+                seed: DrawSeed = 0, control: Control = False, batch: BatchSize = None, workers: Workers = None,
+                scheduler: Scheduler = None, quiet: Quiet = False, debug: Debug = False) -> None:
     """Run the model over a basin and write discharge, chosen variables and the water balance."""
-    with errors(debug):
+    with errors(debug), cluster_of(workers, scheduler, threads) as cluster:
         from wepl.run.parameter_file import read_parameters
         from wepl.run.simulation import resume, run
 
@@ -72,16 +73,16 @@ def run_command(basin: RunBasin = None, output: ResultFile = None, backend: Back
             from wepl.run.ensemble_job import is_ensemble, resume_ensemble
 
             if is_ensemble(resume_file):
-                resume_ensemble(resume_file, quiet=quiet)
+                resume_ensemble(resume_file, quiet=quiet, cluster=cluster)
             else:
-                resume(resume_file, quiet=quiet, block_days=block_days)
+                resume(resume_file, quiet=quiet, block_days=block_days, cluster=cluster)
             return
         if basin is None:
             raise InputError("give a basin file, or --resume OUT.nc to go on with a stopped run")
         options = {**(read_parameters(params) if params is not None else {}), **assignments(changes)}
         if members is not None:
             run_members_command(basin, output, ensemble, backend=backend, precision=precision, threads=threads,
-                                start=start, end=end, options=options, quiet=quiet,
+                                start=start, end=end, options=options, quiet=quiet, cluster=cluster,
                                 unusable={"--variables": variables, "--from-state": from_state,
                                           "--save-state": save_state, "--spinup": spinup, "--block-days": block_days})
             return
@@ -89,4 +90,4 @@ def run_command(basin: RunBasin = None, output: ResultFile = None, backend: Back
         run(basin, output=output, backend=backend, precision=precision, threads=threads, start=start, end=end,
             block_days=block_days, variables=listed(variables), options=options, from_state=from_state,
             save_state=save_state, quiet=quiet, checkpoint=checkpoint, spinup=spinup,
-            compression=compression)  # type: ignore[arg-type]
+            cluster=cluster, compression=compression)  # type: ignore[arg-type]

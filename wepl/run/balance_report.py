@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wepl.errors import NumericalError
+from wepl.language import columns, current, pad, say, table
 
-_HEADER = ("", "mm", "1e8 m3")
 # Storages that stand in one row of the table; others stand by their own name.
 _STORES = {
     "canopy": ("canopy_a", "canopy_b"),
@@ -150,13 +150,17 @@ class BalanceReport:
     @property
     def text(self) -> str:
         """The basin's terms as a table, in mm over the basin and in 1e8 m3, and the closure."""
-        lines = [(f"{'  ' * level}{label}", _number(volume / self.terms.area * 1e3, 2), _number(volume / 1e8, 4))
-                 for _, label, volume, level in self.terms.rows()]
-        width = max(len(label) for label, *_ in lines)
-        text = [f"{label:<{width}} {depth:>12} {volume:>12}" for label, depth, volume in (_HEADER, *lines)]
+        words = {} if current() == "en" else table(current())
+        lines = [("", "mm", say("run.head_volume"))]
+        lines += [(f"{'  ' * level}{words.get(f'balance.{key}', label)}",
+                   _number(volume / self.terms.area * 1e3, 2), _number(volume / 1e8, 4))
+                  for key, label, volume, level in self.terms.rows()]
+        width = max(columns(label) for label, *_ in lines)
+        text = [f"{pad(label, width)} {depth:>12} {' ' * (12 - columns(volume))}{volume}"
+                for label, depth, volume in lines]
         worst = self.worst
-        text.append(f"closure: {self.closure:.1e} of precipitation over the basin; worst place {worst.relative:.1e} "
-                    f"({worst.process}, {worst.where})")
+        text.append(say("run.closure", closure=f"{self.closure:.1e}", worst=f"{worst.relative:.1e}",
+                        process=worst.process, where=worst.where))
         return "\n".join(text)
 
     def variables(self) -> dict[str, tuple[tuple[str, ...], Any, dict[str, str]]]:

@@ -14,6 +14,7 @@ import numpy as np
 from wepl import registry
 from wepl.errors import InputError, NumericalError
 from wepl.forcing.perturb import Noise
+from wepl.language import say
 from wepl.run import indices
 from wepl.run.batch import Batch, Shared, batches
 from wepl.run.ensemble import Changes, groups
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from wepl.backends import Backend
     from wepl.basin.dataset import Basin
+    from wepl.distributed import Cluster
 
 KIND = "ensemble"
 
@@ -75,7 +77,7 @@ def run_ensemble(basin: str | Path | Basin, members: int | Sequence[Changes], *,
                  start: str | None = None, end: str | None = None, rain_noise: float = 0.0,
                  temperature_noise: float = 0.0, noise_days: float = 2.0, noise_km: float = 50.0,
                  backend: str | Backend = "auto", precision: str = "float64", threads: int | None = None,
-                 batch: int | None = None, quiet: bool = True) -> xr.Dataset:
+                 batch: int | None = None, quiet: bool = True, cluster: Cluster | None = None) -> xr.Dataset:
     """Run parameter sets of one basin, with or without perturbed forcing.
 
     Each member has the bits of a single run with its options.
@@ -114,6 +116,8 @@ def run_ensemble(basin: str | Path | Basin, members: int | Sequence[Changes], *,
         Largest number of members at a time; what fits the memory when None. The results do not depend on it.
     quiet : bool
         Print nothing.
+    cluster : Cluster, optional
+        Where batches are computed (:func:`wepl.distributed.connect`); here when None.
 
     Returns
     -------
@@ -140,17 +144,17 @@ def run_ensemble(basin: str | Path | Basin, members: int | Sequence[Changes], *,
     request = Request([{**common, **member} for member in sets], list(names) or [str(n) for n in range(len(sets))],
                       [str(gauge) for gauge in gauges], [int(value) for value in subbasins], list(indices), start, end,
                       noise, batch)
-    device = _device(backend, precision, threads)
+    device = _device(backend, precision, threads, cluster)
     if output is not None:
-        execute(opened, request, Path(output), device, threads, quiet=quiet)
+        execute(opened, request, Path(output), device, threads, quiet=quiet, cluster=cluster)
         return xr.open_dataset(output, engine="netcdf4")
     with tempfile.TemporaryDirectory(prefix="wepl-") as folder:
         path = Path(folder) / "ensemble.nc"
-        execute(opened, request, path, device, threads, quiet=quiet)
+        execute(opened, request, path, device, threads, quiet=quiet, cluster=cluster)
         return xr.load_dataset(path)
 
 
-def resume_ensemble(output: str | Path, *, quiet: bool = False) -> Path:
+def resume_ensemble(output: str | Path, *, quiet: bool = False, cluster: Cluster | None = None) -> Path:
     """Go on with an ensemble that was stopped or killed: finished batches are kept, the others are run.
 
     Raises
@@ -173,9 +177,9 @@ def resume_ensemble(output: str | Path, *, quiet: bool = False) -> Path:
     basin = Basin.open(facts["basin"])
     if basin.hash != facts["basin_hash"]:
         raise InputError(f"{facts['basin']} is not the basin with which {target} was begun: run anew")
-    device = _device(facts["backend"], facts["precision"], facts["threads"])
+    device = _device(facts["backend"], facts["precision"], facts["threads"], cluster)
     return execute(basin, Request.of(facts["request"]), target, device, facts["threads"], quiet=quiet,
-                   planned=facts["batches"])
+                   planned=facts["batches"], cluster=cluster)
 
 
 def is_ensemble(output: str | Path) -> bool:
@@ -188,7 +192,8 @@ def is_ensemble(output: str | Path) -> bool:
 
 
 def execute(basin: Basin, request: Request, output: Path, device: Backend, threads: int | None = None, *,
-            quiet: bool = False, planned: Sequence[Sequence[int]] | None = None) -> Path:
+            quiet: bool = False, planned: Sequence[Sequence[int]] | None = None,
+            cluster: Cluster | None = None) -> Path:
     """Run an ensemble and write its file.
 
     Parameters
@@ -203,6 +208,7 @@ def execute(basin: Basin, request: Request, output: Path, device: Backend, threa
         Print nothing.
     planned : sequence of sequence of int, optional
         Batches of a run that is gone on with.
+    cluster : Cluster, optional
     """
     from wepl.netcdf import check_target
 
@@ -212,6 +218,8 @@ def execute(basin: Basin, request: Request, output: Path, device: Backend, threa
         raise InputError(f"{output}: the result would replace the basin file: choose another name with -o")
     resolved = [resolve_options(basin, member) for member in request.members]
     plan = planned or batches(basin, request.members, groups(resolved), shared, device, request.batch)
+    if cluster is not None and planned is None:
+        plan = cluster.split(plan)
     journal = Journal(output, resume=planned is not None)
     try:
         with Watch() as watch:
@@ -220,7 +228,7 @@ def execute(basin: Basin, request: Request, output: Path, device: Backend, threa
                                "basin_hash": basin.hash, "backend": device.name, "precision": device.precision,
                                "threads": threads, "request": asdict(request), "batches": plan})
             files = [(journal.folder / f"batch-{place}.nc", numbers) for place, numbers in enumerate(plan)]
-            _Teller(len(request.members), quiet).run(files, layout, shared, request, device, watch)
+            _Teller(len(request.members), quiet).run(files, layout, shared, request, device, watch, cluster)
             write(output, basin, layout, _differing(basin, request, resolved), request.names, files,
                   _facts(request, device))
     except (InputError, NumericalError):
@@ -231,7 +239,7 @@ def execute(basin: Basin, request: Request, output: Path, device: Backend, threa
         journal.close()
     journal.remove()
     if not quiet:
-        print(f"ensemble: {output}")
+        print(say("run.ensemble", path=output))
     return output
 
 
@@ -292,22 +300,24 @@ class _Teller:
         self._n_members, self._quiet = n_members, quiet
 
     def run(self, files: Sequence[tuple[Path, Sequence[int]]], layout: Layout, shared: Shared, request: Request,
-            device: Backend, watch: Watch) -> None:
+            device: Backend, watch: Watch, cluster: Cluster | None = None) -> None:
         """Run the batches that are not there yet."""
         waiting = [(path, numbers) for path, numbers in files if not is_whole(path, layout, len(numbers))]
         done = self._n_members - sum(len(numbers) for _, numbers in waiting)
-        self._say(f"{device.reason}; {self._n_members} members in {len(files)} batches"
-                  + (f", {done} members are done" if done else ""))
+        self._say(say("run.members", reason=device.reason, members=self._n_members, batches=len(files))
+                  + (say("run.members_done", done=done) if done else ""))
         began, here = time.monotonic(), 0
+        runner = run_batch if cluster is None else cluster.batch_runner([numbers for _, numbers in waiting], layout,
+                                                                        shared, request.members, device)
         for path, numbers in waiting:
-            if not run_batch(path, numbers, layout, shared, request.members, device, watch):
+            if not runner(path, numbers, layout, shared, request.members, device, watch):
                 assert watch.caught is not None
                 output = path.parent.with_suffix("")
                 raise Interrupted(f"stopped; {done} of {self._n_members} members are kept. Go on with: python -m wepl "
                                   f"run --resume {output}", watch.caught)
             done, here = done + len(numbers), here + len(numbers)
             left = (time.monotonic() - began) / here * (self._n_members - done)
-            self._say(f"{done} of {self._n_members} members, {left:.0f} s left")
+            self._say(say("run.members_left", done=done, members=self._n_members, seconds=f"{left:.0f}"))
 
     def _say(self, text: str) -> None:
         if not self._quiet:
@@ -375,7 +385,8 @@ def _facts(request: Request, device: Backend) -> dict[str, Any]:
     return found
 
 
-def _device(backend: str | Backend, precision: str, threads: int | None) -> Backend:
+def _device(backend: str | Backend, precision: str, threads: int | None, cluster: Cluster | None) -> Backend:
     from wepl import backends
 
-    return backends.create(backend, precision, threads) if isinstance(backend, str) else backend
+    create = backends.create if cluster is None else cluster.device
+    return create(backend, precision, threads) if isinstance(backend, str) else backend

@@ -14,6 +14,7 @@ import numpy as np
 
 from wepl import registry
 from wepl.errors import InputError, NumericalError, WeplError, WriteError
+from wepl.language import say
 from wepl.run.interrupt import Interrupted, Watch
 from wepl.run.journal import Journal
 from wepl.run.lock import OutputLock
@@ -170,7 +171,7 @@ class Job:
         progress.announce_compilation(compiles(self.arrays.n_layers) or "" if compiles else None)
         block_steps = self.block_steps(device, plan.block_days)
         model = self._model(device, block_steps)
-        progress.line(model.backend.reason)
+        progress.line(say("run.backend", reason=model.backend.reason))
         at, before = self._start(progress, model, plan, journal)
         with self._writer(model, plan.compression) as writer:
             if journal is not None:
@@ -193,7 +194,7 @@ class Job:
             self.seconds["write"] += time.perf_counter() - write_time
         progress.close()
         progress.line(report.text)
-        progress.line(f"result: {self.output}")
+        progress.line(say("run.result", path=self.output))
         return RunResult(self.output, report, self.seconds, self.last - self.first, self.arrays.unit_of_tile.size)
 
     def _start(self, progress: Progress, model: Model, plan: Plan,
@@ -236,7 +237,7 @@ class Job:
                 for block in chain:
                     journal.read_block(*block)
             except (InputError, OSError, RuntimeError) as error:
-                progress.line(f"the checkpoint of {self.clock.label(step)} cannot be used ({error}): an older one is")
+                progress.line(say("run.bad_checkpoint", time=self.clock.label(step), error=error))
                 journal.state_path(step).unlink()
                 continue
             at, start = step, state
@@ -245,7 +246,7 @@ class Job:
             start = before
         journal.drop_blocks_after(at)
         model.set_state(start)
-        progress.line(f"going on from {self.clock.label(at)}")
+        progress.line(say("run.going_on", time=self.clock.label(at)))
         return at, before
 
     def _write_again(self, journal: Journal, writer: ResultWriter, until: int) -> None:
@@ -280,10 +281,10 @@ class Job:
             report = self._balance(before, model.state())
             model.set_state({**model.state(), **zero})
             change = sum(report.terms.storage.values()) / max(report.terms.precipitation["precipitation_depth"], 1e-9)
-            progress.line(f"spin-up cycle {cycle}: storage changed by {change:.2%} of precipitation")
+            progress.line(say("run.spinup_cycle", cycle=cycle, change=f"{change:.2%}"))
             if abs(change) <= _SETTLED:
                 return
-        progress.line(f"spin-up ended after {_MOST_CYCLES} cycles without settling")
+        progress.line(say("run.spinup_ended", cycles=_MOST_CYCLES))
 
     def _model(self, backend: Backend, block_steps: int) -> Model:
         from wepl.run.model import Model

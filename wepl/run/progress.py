@@ -9,6 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
+from wepl.language import say
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
@@ -69,14 +71,12 @@ class Progress:
         if self._quiet or native == "":
             return
         if native:
-            self.line("compiling the model for this machine: some ten seconds on the first run; later runs load it from "
-                      f"{native}")
+            self.line(say("run.compiling_native", folder=native))
             return
         from wepl.physics.jit import cache_folder
 
         if not _is_compiled(cache_folder()):
-            self.line("compiling the model for this machine: this takes a while on the first run; later runs load it "
-                      f"from {cache_folder()}")
+            self.line(say("run.compiling", folder=cache_folder()))
 
     def line(self, text: str) -> None:
         """Print a message."""
@@ -119,8 +119,9 @@ class Progress:
         if steps > 0 and seconds > 0.0:
             days = steps * self._clock.step_seconds / 86400.0 / seconds
             years = days * 60.0 / _YEAR_DAYS
-            parts.append(f"{years:.3g} years/min" if years >= 1.0 else f"{days:.2g} days/s")
-            parts.append(f"{_duration((self._last - self._done) * seconds / steps)} left")
+            parts.append(say("run.years_per_minute", speed=f"{years:.3g}") if years >= 1.0
+                         else say("run.days_per_second", speed=f"{days:.2g}"))
+            parts.append(say("run.time_left", time=_duration((self._last - self._done) * seconds / steps)))
         return "  ".join(parts)
 
     def _draw(self) -> None:

@@ -14,6 +14,7 @@ from wepl.run.job import Job, Plan, RunResult
 if TYPE_CHECKING:
     from wepl.backends import Backend
     from wepl.basin.dataset import Basin
+    from wepl.distributed import Cluster
     from wepl.run.writer import Compression
 
 __all__ = ["RunResult", "resolve_options", "resume", "run"]
@@ -24,7 +25,8 @@ def run(basin: str | Path | Basin, *, output: str | Path | None = None, backend:
         block_days: float | None = None, variables: Sequence[str] = (),
         options: Mapping[str, float | str] | None = None,
         from_state: str | Path | None = None, save_state: str | Path | None = None, quiet: bool = False,
-        compression: Compression = "zstd", checkpoint: float = 0.0, spinup: int = 0) -> RunResult:
+        compression: Compression = "zstd", checkpoint: float = 0.0, spinup: int = 0,
+        cluster: Cluster | None = None) -> RunResult:
     """Run the model over a basin and write a result file.
 
     Parameters
@@ -54,6 +56,8 @@ def run(basin: str | Path | Basin, *, output: str | Path | None = None, backend:
         Days between states in the journal beside the result, from which :func:`resume` goes on; 0 keeps no journal.
     spinup : int
         Repeat the first so many years until storages settle, then begin.
+    cluster : Cluster, optional
+        Where groups of sub-basins are computed (:func:`wepl.distributed.connect`); here when None. Same bits.
 
     Returns
     -------
@@ -71,8 +75,9 @@ def run(basin: str | Path | Basin, *, output: str | Path | None = None, backend:
 
     opened = basin if isinstance(basin, Basin) else Basin.open(basin)
     _check_numbers(opened, checkpoint, spinup)
-    device = backends.create(backend, precision, threads) if isinstance(backend, str) else backend
-    job = Job(opened, output, options or {}, start, end, variables, block_days, resolve_options)
+    create, make = (backends.create, Job) if cluster is None else (cluster.device, cluster.job)
+    device = create(backend, precision, threads) if isinstance(backend, str) else backend
+    job = make(opened, output, options or {}, start, end, variables, block_days, resolve_options)
     facts = {"basin": str(Path(opened.path).resolve()) if opened.path else "", "basin_hash": opened.hash,
              "backend": device.name, "precision": device.precision, "threads": threads, "start": start, "end": end,
              "block_days": block_days, "variables": list(variables), "options": dict(options or {}),
@@ -91,7 +96,8 @@ def _check_numbers(basin: Basin, checkpoint: float, spinup: int) -> None:
         raise InputError(f"--spinup {spinup}: give whole years from 0 to the {years:.2f} of the forcing")
 
 
-def resume(output: str | Path, *, quiet: bool = False, block_days: float | None = None) -> RunResult:
+def resume(output: str | Path, *, quiet: bool = False, block_days: float | None = None,
+           cluster: Cluster | None = None) -> RunResult:
     """Go on with a run that was stopped or killed, from its newest checkpoint; the result has the same bits.
 
     Parameters
@@ -102,6 +108,8 @@ def resume(output: str | Path, *, quiet: bool = False, block_days: float | None 
         Print nothing.
     block_days : float, optional
         Days computed at a time; as the run had them when None. Fewer take less memory.
+    cluster : Cluster, optional
+        Where to go on, whether the run began there or not.
 
     Raises
     ------
@@ -125,8 +133,9 @@ def resume(output: str | Path, *, quiet: bool = False, block_days: float | None 
     basin = Basin.open(facts["basin"])
     if basin.hash != facts["basin_hash"]:
         raise InputError(f"{facts['basin']} is not the basin with which {target} was begun: run anew")
-    device = backends.create(facts["backend"], facts["precision"], facts["threads"])
-    job = Job(basin, target, facts["options"], facts["start"], facts["end"], facts["variables"], facts["block_days"],
+    create, make = (backends.create, Job) if cluster is None else (cluster.device, cluster.job)
+    device = create(facts["backend"], facts["precision"], facts["threads"])
+    job = make(basin, target, facts["options"], facts["start"], facts["end"], facts["variables"], facts["block_days"],
               resolve_options)
     plan = Plan(facts["block_days"], facts.get("from_state"), facts["save_state"], facts["checkpoint"], True,
                 facts.get("spinup", 0), quiet, facts["compression"])
