@@ -7,13 +7,14 @@ import sys
 from typing import Any
 
 from wepl.cli import app
+from wepl.language import say
 
 _TERMINATED = 143
 
 
 def _terminate(*_: Any) -> None:
     """End as an error would, so that unfinished files are removed: job schedulers stop a run with SIGTERM."""
-    print("wepl: terminated; no unfinished file was left behind", file=sys.stderr)
+    print(f"wepl: {say('cli.terminated')}", file=sys.stderr)
     sys.exit(_TERMINATED)
 
 

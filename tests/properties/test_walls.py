@@ -17,7 +17,7 @@ SOURCES = sorted([*(ROOT / "wepl").rglob("*.py"), *(ROOT / "kernels").rglob("*.p
 # The modules that read and write files.
 FILES = {
     "wepl/netcdf.py", "wepl/info.py", "wepl/compare.py", "wepl/run/writer.py", "wepl/run/restart.py",
-    "wepl/run/journal.py", "wepl/gis/export.py", "wepl/run/ensemble_file.py",
+    "wepl/run/journal.py", "wepl/run/crash.py", "wepl/gis/export.py", "wepl/run/ensemble_file.py",
 }
 FILE_FOLDERS = ("wepl/basin/", "wepl/build/", "wepl/forcing/")
 # Distributions whose import name is another.

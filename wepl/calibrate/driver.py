@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from wepl.calibrate.progress import Progress
     from wepl.calibrate.search import Search
     from wepl.calibrate.simulate import Simulated, Simulator
+    from wepl.distributed import Cluster
 
 
 def calibrate(path: str | Path, *, output: str | Path | None = None, resume: bool = False, plots: bool = False,
-              quiet: bool = False) -> Path:
+              quiet: bool = False, cluster: Cluster | None = None) -> Path:
     """Calibrate as a TOML file says.
 
     Parameters
@@ -42,6 +43,8 @@ def calibrate(path: str | Path, *, output: str | Path | None = None, resume: boo
         Draw pictures too.
     quiet : bool
         Print nothing.
+    cluster : Cluster, optional
+        Where populations are simulated (:func:`wepl.distributed.connect`); here when None. Same bits.
 
     Returns
     -------
@@ -67,6 +70,7 @@ def calibrate(path: str | Path, *, output: str | Path | None = None, resume: boo
     folder = Path(output) if output is not None else Path(f"{Path(path).stem}_calibration")
     check_place(folder, resume)
     problem = prepare(path)
+    problem.cluster = cluster
     backend = problem.backend()
     algorithm = problem.config.algorithm
     search = create(algorithm.name, len(problem.space.names), seed=algorithm.seed, population=algorithm.population,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from wepl.calibrate.simulate import Simulator
     from wepl.calibrate.space import Space
     from wepl.calibrate.targets import Target
+    from wepl.distributed import Cluster
 
 PERIODS = ("calibration", "validation")
 
@@ -43,6 +44,8 @@ class Problem:
         Position of each gauge's sub-basin.
     facts : dict
         What makes this calibration another one, for the log.
+    cluster : Cluster or None
+        Where populations are simulated; here when None.
     """
 
     config: Config
@@ -52,6 +55,7 @@ class Problem:
     weights: list[float]
     positions: list[int]
     facts: dict[str, Any]
+    cluster: Cluster | None = None
 
     @cached_property
     def times(self) -> np.ndarray:
@@ -110,14 +114,16 @@ class Problem:
         from wepl import backends
 
         machine = self.config.machine
-        return backends.create(machine.backend, machine.precision, machine.threads)
+        create = backends.create if self.cluster is None else self.cluster.device
+        return create(machine.backend, machine.precision, machine.threads)
 
     def simulator(self, backend: Backend, periods: Sequence[str], positions: Sequence[int]) -> Simulator:
         """What simulates populations over periods."""
         from wepl.calibrate.simulate import Simulator
 
         first, last = self.steps(periods)
-        return Simulator(self.basin, backend, positions, first, last, self.config.period.spin_up_years)
+        make = Simulator if self.cluster is None else self.cluster.simulator
+        return make(self.basin, backend, positions, first, last, self.config.period.spin_up_years)
 
     def scorer(self) -> Scorer:
         """What scores a member over the calibration period."""

@@ -59,10 +59,14 @@ class Simulator:
     def run(self, members: Sequence[Member]) -> Simulated:
         """Simulate a population; a member that the model cannot finish does not disturb the others."""
         began = time.perf_counter()
-        series = run_members(self._basin, members, self._backend, names=["discharge"], subbasins=self._positions,
-                             keep_going=True)["discharge"]
+        series = self._series(members)
         lost = np.isnan(series).any(axis=2)
         failures = {int(place): "the model could not go on in the block of "
                                 f"{self._basin.clock.label(int(lost[:, place].argmax()))}"
                     for place in np.flatnonzero(lost.any(axis=0))}
         return Simulated(series[self._before:], failures, time.perf_counter() - began)
+
+    def _series(self, members: Sequence[Member]) -> np.ndarray:
+        """Discharge ``[step, member, gauge]`` of all steps, those of the spin-up among them."""
+        return run_members(self._basin, members, self._backend, names=["discharge"], subbasins=self._positions,
+                           keep_going=True)["discharge"]

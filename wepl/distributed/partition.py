@@ -2,8 +2,9 @@
 
 Reaches are numbered so that every subtree is one stretch and ends with its own outlet (a post-order), the largest
 tributary first; the stretch is cut into pieces of equal weight. A group is then whole subtrees and pieces of stems.
-What crosses a cut are the finished tributaries that wait for their confluence, and with the largest tributary first
-no more of them can wait than log2 of the number of reaches (Sethi and Ullman 1970, J. ACM 17, 715-728).
+What crosses a cut are the finished tributaries that wait for their confluence. With the largest tributary first, n
+reaches of which k meet at most let no more than (k - 1) log2(n) + 1 of them wait (Sethi and Ullman 1970, J. ACM 17,
+715-728).
 """
 
 from __future__ import annotations

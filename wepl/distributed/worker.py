@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import wepl.kernels
 from wepl import __version__, registry, rows
 from wepl.distributed.group import Device, Group
 from wepl.errors import BackendError, InputError, NumericalError
@@ -59,6 +60,11 @@ class Step:
     state: State
     seconds: tuple[float, float]
 
+    @property
+    def result(self) -> tuple[dict[str, np.ndarray], tuple[float, float]]:
+        """What the client takes of every block."""
+        return self.values, self.seconds
+
 
 @cache
 def facts() -> tuple[tuple[str, str], ...]:
@@ -66,22 +72,15 @@ def facts() -> tuple[tuple[str, str], ...]:
     from importlib.metadata import version
 
     package = Path(__file__).resolve().parent.parent
-    kernels = Path(str(import_kernels().__file__)).parent
+    kernels = Path(str(wepl.kernels.__file__)).parent
     sources = hashlib.sha256()
-    for folder in (package / "physics", package / "stages", package / "run", package / "distributed", kernels / "cuda"):
+    for folder in (package / "physics", package / "stages", package / "distributed", kernels / "cuda"):
         for path in sorted(found for found in folder.rglob("*") if found.suffix in (".py", ".cu", ".cuh", ".h")):
             sources.update(path.read_bytes())
     table = hashlib.sha256(repr(registry.TABLE).encode()).hexdigest()
     return (("wepl", __version__), ("the model's sources", sources.hexdigest()[:12]), ("registry", table[:12]),
             ("Python", platform.python_version()), ("numpy", version("numpy")), ("numba", version("numba")),
             ("distributed", version("distributed")))
-
-
-def import_kernels() -> Any:
-    """The package of kernels, wherever it stands."""
-    import wepl.kernels
-
-    return wepl.kernels
 
 
 def check_facts(wanted: Sequence[tuple[str, str]]) -> None:

@@ -40,7 +40,7 @@ HANDOVERS = {
     "direct_inflow": ("interflow", "open_water_outflow"),
     "percolation_volume": ("percolation",),
 }
-_DRY = 1e-3
+_LEAST_PASSED = 0.1  # share of the water stored that counts as passed where less did: what rounding is relative to
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +273,7 @@ class _Accounts:
         return _gather(topology.unit_subbasin, units, len(topology.subbasin_area))
 
     def _scale(self, place: str) -> Values:
-        """Water that passed the place (m3), with the stored water where next to nothing passed."""
+        """Water that passed the place (m3), or a tenth of the water stored where less passed."""
         rain = np.abs(self.flux("precipitation_depth"))
         if place == "tile":
             passed, stored = rain, self.tile_stored
@@ -286,7 +286,7 @@ class _Accounts:
             stored = self.subbasin_stored
         else:
             passed, stored = np.array([math.fsum(rain)]), np.array([math.fsum(self.subbasin_stored)])
-        return np.where(passed < _DRY * stored, passed + stored, passed)
+        return np.maximum(passed, _LEAST_PASSED * stored)
 
     def _closure(self, process: str, place: str, residual: Values) -> Closure:
         relative = np.abs(residual) / np.maximum(self._scale(place), np.finfo(np.float64).tiny)
