@@ -83,26 +83,28 @@ def facts() -> tuple[tuple[str, str], ...]:
             ("distributed", version("distributed")))
 
 
+def differing(wanted: Sequence[tuple[str, str]]) -> list[str]:
+    """What differs between this worker's versions and a client's, in words."""
+    return [f"{name} {own} there, {given} here" for (name, own), (_, given) in zip(facts(), wanted, strict=True)
+            if own != given]
+
+
+def refusal(where: str, found: Sequence[str]) -> InputError:
+    """The error of a worker with other versions."""
+    return InputError(f"worker {where} cannot give the same bits: {'; '.join(found)}. Install the same versions on "
+                      "client and workers")
+
+
 def check_facts(wanted: Sequence[tuple[str, str]]) -> None:
-    """Refuse to compute for a client with other versions.
+    """Refuse a task of a client with other versions: the worker may have come after the first check.
 
     Raises
     ------
     InputError
         Something differs.
     """
-    differing = [f"{name} {own} there, {given} here" for (name, own), (_, given) in zip(facts(), wanted, strict=True)
-                 if own != given]
-    if differing:
-        raise InputError(f"worker {address()} cannot give the same bits: {'; '.join(differing)}. Install the same "
-                         "versions on client and workers")
-
-
-def address() -> str:
-    """Where this worker is."""
-    from distributed import get_worker
-
-    return str(get_worker().address)
+    if found := differing(wanted):
+        raise refusal(platform.node(), found)
 
 
 def missing(paths: Sequence[str]) -> list[str]:
@@ -110,7 +112,7 @@ def missing(paths: Sequence[str]) -> list[str]:
     return [path for path in paths if not Path(path).is_file()]
 
 
-def describe(device: Device) -> tuple[str, str, int | None]:
+def describe(device: Device, dask_worker: Any = None) -> tuple[str, str, int | None]:
     """Make a backend: its name, why it is taken, and the bytes free on its device.
 
     Raises
@@ -118,7 +120,7 @@ def describe(device: Device) -> tuple[str, str, int | None]:
     BackendError
         It cannot be had here.
     """
-    made = backend(device)
+    made = _backend(device.name, device.precision, device.threads or _threads(dask_worker))
     return made.name, made.reason, made.free_bytes()
 
 
@@ -126,11 +128,16 @@ def backend(device: Device) -> Backend:
     """The backend of a task, kept for the next ones."""
     if device.threads:
         return _backend(device.name, device.precision, device.threads)
-    import numba
     from distributed import get_worker
 
-    return _backend(device.name, device.precision,
-                    min(int(get_worker().state.nthreads), int(numba.config.NUMBA_NUM_THREADS)))
+    return _backend(device.name, device.precision, _threads(get_worker()))
+
+
+def _threads(dask_worker: Any) -> int:
+    """As many threads as the worker was started with, and the machine has."""
+    import numba
+
+    return min(int(dask_worker.state.nthreads), int(numba.config.NUMBA_NUM_THREADS))
 
 
 @cache
