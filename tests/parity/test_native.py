@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from test_crosscheck import with_layers
+
 from wepl import backends
 from wepl.backends import choose
 from wepl.backends.native import NativeBackend

@@ -69,8 +69,8 @@ class Progress:
         if self._quiet or native == "":
             return
         if native:
-            self.line("compiling the model for this machine: some ten seconds on the first run; later runs load it from "
-                      f"{native}")
+            self.line("compiling the model for this machine: some ten seconds on the first run; later runs load it "
+                      f"from {native}")
             return
         from wepl.physics.jit import cache_folder
 
