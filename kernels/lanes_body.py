@@ -21,6 +21,7 @@ from wepl.kernels.lanes_kinds import (
     Function,
     Kind,
     Path,
+    Signature,
     branches,
     common,
     holds,
@@ -52,7 +53,7 @@ class Body(Expressions):
         self._homes = {key: common(chains) for key, chains in paths(self._statements).items()}
         # A parameter that is assigned lives in the whole function.
         self._homes.update({key: () for key, _ in self._parameters})
-        self._locals = {}
+        self._locals: dict[str, Kind] = {}
         self._result = VOID
         returns = [part for part in ast.walk(node) if isinstance(part, ast.Return)]
         self._early = bool(returns) and not (len(returns) == 1 and node.body[-1] is returns[0])
@@ -83,7 +84,7 @@ class Body(Expressions):
 
     def _write(self) -> None:
         self._types = {**dict(self._parameters), **self._widened}
-        self._calls = []
+        self._calls: list[Signature] = []
         self._lines: list[str] = []
         self._depth = 1
         self._serial = 0

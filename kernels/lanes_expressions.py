@@ -195,8 +195,9 @@ class Expressions:
         for dear, costly, other, sign in ((node.body, yes_text, no_text, ""), (node.orelse, no_text, yes_text, "~")):
             if weight(dear) >= 20:
                 name = kind.text()
-                return (f"([&] {{ const M when_ = {sign}{test}; {name} chosen_ = {other}; if (any({self._mask} & when_)) "
-                        f"{{ chosen_ = pick(when_, {costly}, chosen_); }} return chosen_; }}())"), kind
+                return (f"([&] {{ const M when_ = {sign}{test}; {name} chosen_ = {other}; "
+                        f"if (any({self._mask} & when_)) {{ chosen_ = pick(when_, {costly}, chosen_); }} "
+                        "return chosen_; }())"), kind
         return f"pick({test}, {yes_text}, {no_text})", kind
 
     def _of_binop(self, node: ast.BinOp) -> Expression:

@@ -178,7 +178,8 @@ def self_test() -> Iterator[tuple[Finding, bool]]:
     from wepl.basin.synthetic import synthesize
     from wepl.kernels import host, native_build
 
-    problems = {"cpu": None, "native": native_build.problem(), "cupy": choose.cupy_problem(), "numba-cuda": choose.numba_cuda_problem(),
+    problems = {"cpu": None, "native": native_build.problem(), "cupy": choose.cupy_problem(),
+                "numba-cuda": choose.numba_cuda_problem(),
                 "emulate": None if host.compiler() else "no C++ compiler"}
     if choose.simulated():
         problems["numba-cuda"] = "NUMBA_ENABLE_CUDASIM is set: numba simulates a GPU, too slowly for this test"

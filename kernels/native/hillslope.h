@@ -18,7 +18,7 @@ struct overland__BandStep {
 };
 WEPL_LANE overland__BandStep pick(M m, overland__BandStep a, overland__BandStep b) { return {pick(m, a.depth, b.depth), pick(m, a.outflow, b.outflow)}; }
 
-// What a unit's tiles hand over in one routing step to slope, reach and aquifer, m over the unit, in stored order.
+// What a unit's tiles hand over in a routing step to slope, reach and aquifer, m over the unit, in stored order.
 template <typename tile_start_t, typename tile_list_t, typename tile_parameter_t, typename lateral_t>
 static inline Tuple3<V, V, V> stage_hillslope__unit_lateral(M on, V unit, int route, tile_start_t& tile_start, tile_list_t& tile_list, tile_parameter_t& tile_parameter, lateral_t& lateral) {
     V overland{};

@@ -18,8 +18,9 @@ def create(name: str = "auto", precision: str = "float64", threads: int | None =
     Parameters
     ----------
     name : str
-        ``cpu`` (numba), ``native`` (vector lanes, compiled by the system's C++ compiler); ``cupy`` (the CUDA C sources) or ``numba-cuda`` (the Python sources) on an NVIDIA GPU; ``emulate`` (the
-        CUDA C sources on the CPU); or ``auto`` for the fastest that works here.
+        ``cpu`` (numba); ``native`` (vector lanes, compiled by the system's C++ compiler); ``cupy`` (the CUDA C sources)
+        or ``numba-cuda`` (the Python sources) on an NVIDIA GPU; ``emulate`` (the CUDA C sources on the CPU); or
+        ``auto`` for the fastest that works here.
     precision : str
         Precision of the kernels: ``float64``; ``mixed`` and ``float32`` for the CUDA C sources.
     threads : int, optional

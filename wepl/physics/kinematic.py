@@ -12,8 +12,8 @@ HALLEY_STEPS = 3
 def kinematic_root(b, c):
     """The y >= 0 with ``y^3 + c y^5 = b`` (b, c >= 0).
 
-    Both ``b^(1/3)`` and ``(b/c)^(1/5)`` lie at or above the root, at most a quarter, whatever the Courant number: Halley's
-    steps, each with one division, reach it from there.
+    Both ``b^(1/3)`` and ``(b/c)^(1/5)`` lie at or above the root, at most a quarter, whatever the Courant number:
+    Halley's steps, each with one division, reach it from there.
     """
     if b <= 0.0:
         return 0.0

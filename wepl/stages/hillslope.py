@@ -18,7 +18,7 @@ _HOUR = 3600.0
 
 @physics
 def unit_lateral(unit, route, tile_start, tile_list, tile_parameter, lateral):
-    """What a unit's tiles hand over in one routing step to slope, reach and aquifer, m over the unit, in stored order."""
+    """What a unit's tiles hand over in a routing step to slope, reach and aquifer, m over the unit, in stored order."""
     overland, outflow, deep = 0.0, 0.0, 0.0
     for place in range(tile_start[unit], tile_start[unit + 1]):
         tile = tile_list[place]

@@ -10,7 +10,7 @@ namespace wepl::stage_hillslope {
 constexpr int MOST_PARTS = 24;
 constexpr double _HOUR = 3600.0;
 
-// What a unit's tiles hand over in one routing step to slope, reach and aquifer, m over the unit, in stored order.
+// What a unit's tiles hand over in a routing step to slope, reach and aquifer, m over the unit, in stored order.
 template <typename R, typename tile_start_t, typename tile_list_t, typename tile_parameter_t, typename lateral_t>
 WEPL_FUNCTION Tuple3<R, R, R> unit_lateral(int unit, int route, tile_start_t& tile_start, tile_list_t& tile_list, tile_parameter_t& tile_parameter, lateral_t& lateral) {
     R overland;
