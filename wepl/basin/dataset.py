@@ -252,6 +252,7 @@ def _check_room(place: Path) -> None:
 
 def open_forcing(raw: xr.Dataset, path: Path | None) -> ForcingReader:
     """The forcing of a basin: in its dataset, in its file, or in the files that it names."""
+    from wepl.forcing.zarr_store import is_store, pieces_of_store
     from wepl.netcdf import LOCK
 
     pieces = sources.pieces_of_dataset(raw, "forcing")
@@ -263,7 +264,7 @@ def open_forcing(raw: xr.Dataset, path: Path | None) -> ForcingReader:
         if named:
             folder = path.parent if path is not None else Path()
             for file in sources.expand(str(named), folder):
-                pieces += sources.pieces_of_file(file, files)
+                pieces += pieces_of_store(file) if is_store(file) else sources.pieces_of_file(file, files)
         return sources.join(pieces, raw.variables["cell"].values.astype(np.int64))
     finally:
         with LOCK:
