@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from wepl.calibrate import calibrate
 from wepl.cli import app
-from wepl.distributed import connect, worker
 from wepl.distributed import cluster as cluster_module
+from wepl.distributed import connect, worker
 from wepl.distributed import run as run_module
 from wepl.errors import InputError, NumericalError
 from wepl.kernels import host
@@ -210,7 +210,7 @@ def test_files_that_a_worker_does_not_see_are_refused(cluster, tmp_path):
 
 @pytest.mark.parametrize(("given", "message"), [
     ({"workers": 0}, "--workers 0"), ({}, "and not both"), ({"workers": 1, "scheduler": "tcp://a:1"}, "and not both"),
-    ({"scheduler": "tcp://127.0.0.1:9"}, "no scheduler answers at"), ({"scheduler": "nonsense://x"}, "no scheduler"),
+    ({"scheduler": "tcp://127.0.0.1:9"}, "no scheduler answers at"), ({"scheduler": "host"}, "give the address that"),
     ({"workers": 1, "groups": 0}, "groups")])
 def test_what_cannot_be_connected_is_refused(given, message, monkeypatch):
     monkeypatch.setattr(cluster_module, "_ANSWER_SECONDS", 0.5)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from wepl.basin.dataset import Basin
 from wepl.distributed.group import cut
 from wepl.distributed.partition import partition, post_order
+from wepl.distributed.scaling_model import Costs, Load, braided, seconds
 from wepl.run.assembly import assemble
 from wepl.run.fixed import Fixed
 
@@ -84,3 +85,29 @@ def test_groups_together_hold_every_place_once(daily_basin, n_groups):
             # The forcing keeps the cells that units look at.
             if name != "unit_cell":
                 np.testing.assert_array_equal(cuts[0][0].values[name], values, err_msg=name)
+
+
+def test_the_model_of_a_run_adds_up():
+    costs = Costs(tile_step=1e-3, task=0.0, dispatch=0.0, bytes_per_second=math.inf)
+    tiles = np.full(16, 10.0)
+    apart, chain = np.full(16, -1), np.append(np.arange(1, 16), -1)
+
+    def taken(below: np.ndarray, groups: int, workers: int, block: int = 5, costs: Costs = costs) -> float:
+        return seconds(Load.of(partition(below, tiles, groups), tiles, 100, block, 4), costs, workers)
+
+    whole = 16 * 10 * 100 * 1e-3
+    assert taken(chain, 1, 1) == pytest.approx(whole)
+    assert taken(apart, 4, 4) == pytest.approx(whole / 4)
+    # A chain of 4 groups ends 3 blocks after its first group; 4 groups on one worker take what one group does.
+    assert taken(chain, 4, 4) == pytest.approx(whole / 4 * 23 / 20)
+    assert taken(chain, 4, 1) == pytest.approx(whole)
+    # 16 reaches come to the client, 8 bytes a step each, at the end of each block.
+    slow = Costs(1e-3, 0.0, 0.0, 1e3)
+    assert taken(chain, 1, 1, costs=slow) == pytest.approx(whole + 16 * 8 * 5 / 1e3, rel=1e-3)
+    assert taken(chain, 1, 1, costs=Costs(1e-3, 0.5, 0.25, math.inf)) == pytest.approx(whole + 20 * 0.75 + 0.25)
+
+
+def test_a_made_up_network_is_a_tree():
+    below = braided(500, seed=2)
+    assert (below < np.arange(500)).all() and (below == -1).sum() == 1
+    assert np.bincount(below[below >= 0]).max() == 2

@@ -50,7 +50,7 @@ def test_one_block_takes_what_the_plan_says(daily_basin, tmp_path):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plan, "block_steps", spy)
-        run(daily_basin, output=tmp_path / "r.nc", end="2010-01-10", backend=backend, quiet=True,
+        run(daily_basin, output=tmp_path / "r.nc", end="2010-01-10", block_days=10, backend=backend, quiet=True,
             variables=["soil_moisture"])
     (needed,) = held
     assert 0.9 * needed.bytes(10) < backend.bytes <= needed.bytes(10)

@@ -97,12 +97,14 @@ def test_every_library_is_declared():
     setup = configparser.RawConfigParser()
     setup.read(ROOT / "setup.cfg", encoding="utf-8")
     always = requirements(setup["options"]["install_requires"])
-    extra = set().union(*(requirements(setup["options.extras_require"][name]) for name in ("prep", "calibrate", "distributed")))
+    extra = set().union(*(requirements(setup["options.extras_require"][name])
+                          for name in ("prep", "calibrate", "distributed")))
     own = ("wepl/build/", "wepl/calibrate/")
     undeclared = set()
     for path in SOURCES:
         # Modules that say themselves what GPU libraries they miss.
-        if place(path).startswith("wepl/backends/") or place(path) in ("kernels/compile.py", "wepl/distributed/cluster.py"):
+        if place(path).startswith("wepl/backends/") or place(path) in ("kernels/compile.py",
+                                                                       "wepl/distributed/cluster.py"):
             continue
         for name in imports(path):
             top = name.split(".")[0]

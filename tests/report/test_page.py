@@ -268,6 +268,6 @@ def test_other_files_are_not_replaced(result, tmp_path):
 
 def test_the_command(result, tmp_path):
     told = CliRunner().invoke(app, ["report", str(result), "-o", str(tmp_path / "a.html"), "--lang", "zh"])
-    assert told.exit_code == 0 and "page:" in told.output and (tmp_path / "a.html").is_file()
+    assert told.exit_code == 0 and "报告：" in told.output and (tmp_path / "a.html").is_file()
     refused = CliRunner().invoke(app, ["report", str(result), "-o", str(tmp_path / "b.html"), "--lang", "xx"])
     assert refused.exit_code == 2 and not (tmp_path / "b.html").exists()

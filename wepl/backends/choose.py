@@ -37,6 +37,22 @@ def driver_problem() -> str | None:
 
 
 @cache
+def device_names() -> tuple[str, ...]:
+    """NVIDIA GPUs of this machine by the driver's names; empty where programs cannot use one."""
+    if driver_problem() is not None:
+        return ()
+    driver = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    count = ctypes.c_int(0)
+    driver.cuDeviceGetCount(ctypes.byref(count))
+    names = []
+    for number in range(count.value):
+        text = ctypes.create_string_buffer(256)
+        if driver.cuDeviceGetName(text, len(text), number) == _SUCCESS:
+            names.append(text.value.decode(errors="replace"))
+    return tuple(names)
+
+
+@cache
 def cupy_problem() -> str | None:
     """What keeps CuPy from running a kernel here; None when it does."""
     return driver_problem() or _trial("cupy", "CuPy", _try_cupy)

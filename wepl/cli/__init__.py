@@ -5,6 +5,6 @@ of the imports is that of the help.
 """
 
 from wepl.cli.app import app  # noqa: I001
-from wepl.cli import run, report, calibrate, replay, files, export, machine  # noqa: F401
+from wepl.cli import run, report, calibrate, replay, files, export, machine, tune  # noqa: F401
 
 __all__ = ["app"]

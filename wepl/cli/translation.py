@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import typer
@@ -88,7 +88,7 @@ def _translate(command: Any) -> None:
                 setattr(item, part, texts.get(inspect.cleandoc(text), text))
 
 
-def _page(command: Any, ctx: Any, commands: dict[str, Any]) -> str:
+def _page(command: Any, ctx: Any, commands: Mapping[str, Any]) -> str:
     width = min(shutil.get_terminal_size((80, 24)).columns, _WIDEST) - 2
     lines = [f"{say('cli.usage')}: {ctx.command_path} {' '.join(command.collect_usage_pieces(ctx))}", ""]
     for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import logging
 import os
+import re
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from wepl.run.job import Job
 
 INSTALL = "pip install 'wepl[distributed]'"
+_ADDRESS = re.compile(r"((tcp|tls|ucx|ucxx|ws|wss)://)?[^/\s]+:\d+")
 _ANSWER_SECONDS, _WORKER_SECONDS, _POLL_SECONDS = 15.0, 60.0, 1.0
 # What the graph holds (arrays of the groups, states) is meant to lie on the scheduler, where no worker can lose it.
 _CONFIG = {"distributed.admin.large-graph-warning-threshold": "1 TiB"}
@@ -120,8 +123,8 @@ class Cluster:
             if isinstance(value, WeplError):
                 raise value
             if isinstance(value, Exception):
-                raise InputError(f"worker {address} cannot run wepl ({type(value).__name__}: {value}): install the same "
-                                 "version of wepl there as here")
+                raise InputError(f"worker {address} cannot run wepl ({type(value).__name__}: {value}): install there "
+                                 "the version that is here")
         return found
 
     def check(self) -> None:
@@ -162,19 +165,21 @@ class Cluster:
             yield
         except KilledWorker as error:
             raise WeplError(f"workers died again and again at the same task ({error}): most often their memory is "
-                            "full; give them more, or compute fewer --block-days or members (--batch) at a time") from error
+                            "full; give them more, or compute fewer --block-days or members (--batch) at a "
+                            "time") from error
         except CancelledError as error:
             raise WeplError(f"the scheduler was lost or dropped the work ({error}): see its log, and start again; what "
                             "the journal keeps is not lost (--resume)") from error
 
     def result(self, future: Future, watch: Callable[[], bool] = lambda: False) -> Any:
         """The result of a task, or None as soon as ``watch`` says that nobody waits for it any more."""
+        # A timeout of the future itself may be lost where the machine is very busy (distributed 2026.8).
+        done = threading.Event()
+        future.add_done_callback(lambda _: done.set())
+        while not done.wait(_POLL_SECONDS):
+            if watch():
+                return None
         with self.errors():
-            while not future.done():
-                with suppress(TimeoutError):
-                    return future.result(timeout=_POLL_SECONDS)
-                if watch():
-                    return None
             return future.result()
 
     @property
@@ -267,14 +272,17 @@ def _client(scheduler: str) -> Iterator[Client]:
 
     from distributed import Client
 
+    if not _ADDRESS.fullmatch(scheduler):
+        raise InputError(f"--scheduler {scheduler}: give the address that `dask scheduler` prints, such as "
+                         "tcp://host:8786")
     try:
         # Versions are compared by :meth:`Cluster.check`, which refuses.
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message=".*[Mm]ismatch", category=UserWarning)
             client = Client(scheduler, timeout=_ANSWER_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise InputError(f"no scheduler answers at {scheduler} ({error}): start one with `dask scheduler`, and give the "
-                         "address that it prints, such as tcp://host:8786") from None
+        raise InputError(f"no scheduler answers at {scheduler} ({error}): start one with `dask scheduler`, and give "
+                         "its address, such as tcp://host:8786") from None
     with client:
         try:
             client.wait_for_workers(1, timeout=_WORKER_SECONDS)
@@ -290,7 +298,7 @@ def _local(workers: int) -> tuple[Any, bool]:
 
     from wepl.backends.choose import cupy_problem
 
-    common = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.ERROR}
+    common = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.ERROR}
     if cupy_problem() is None:
         try:
             from dask_cuda import LocalCUDACluster

@@ -113,7 +113,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Places:
-    """Positions of a group in the whole basin, by dimension: tile, unit, subbasin, river_cell, and its forcing cells."""
+    """Positions of a group in the whole basin by dimension (tile, unit, subbasin, river_cell), and forcing cells."""
 
     along: dict[str, np.ndarray]
     cells: np.ndarray

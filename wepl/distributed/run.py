@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from wepl.backends import Backend
     from wepl.distributed.cluster import Cluster, RemoteDevice
+    from wepl.run.behind import Behind
     from wepl.run.guard import Guard
     from wepl.run.journal import Journal
     from wepl.run.model import Model
-    from wepl.run.writer import ResultWriter
 
 # Blocks of a stretch for each group that waits for another one: what the wavefront takes to begin stays small.
 _BLOCKS_PER_DEPTH = 8
@@ -276,7 +276,7 @@ class DistributedJob(Job):
     def _stage(self, model: Model, at: int, block_steps: int) -> Staged:
         return Staged(min(self.last, at + block_steps) - at, {"at": at})
 
-    def _blocks(self, model: Model, block_steps: int, writer: ResultWriter, first: int,
+    def _blocks(self, model: Model, block_steps: int, behind: Behind, first: int,
                 journal: Journal | None) -> Iterator[tuple[int, float]]:
         """Give block after block as the groups finish them, in stretches from checkpoint to checkpoint."""
         fleet = cast(Fleet, model)
@@ -295,9 +295,7 @@ class DistributedJob(Job):
                 block = waiting.popleft()
                 values = self._whole(fleet.take(block))
                 computed = time.perf_counter()
-                if journal is not None:
-                    journal.write_block(block.at, values)
-                writer.put(block.at, values)
+                behind.put(block.at, values)
                 written = time.perf_counter()
                 self.seconds["compute"] += computed - began
                 self.seconds["write"] += written - computed

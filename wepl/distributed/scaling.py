@@ -169,8 +169,8 @@ def predict(costs: Costs, tiles_per_unit: float, units_per_subbasin: float, work
         load = Load.of(parts, tiles, steps, block, 4)
         taken = scaling_model.seconds(load, costs, count)
         first = first or taken
-        lines.append(f"{count:7} {parts.depth:6} {int(load.links.sum()):9} {load.link_bytes:26,} {load.value_bytes:25,} "
-                     f"{taken / 3600:6.2f} {first / taken:13.1f}")
+        lines.append(f"{count:7} {parts.depth:6} {int(load.links.sum()):9} {load.link_bytes:26,} "
+                     f"{load.value_bytes:25,} {taken / 3600:6.2f} {first / taken:13.1f}")
     return lines
 
 
@@ -179,8 +179,8 @@ def main() -> None:
     from wepl.basin.synthetic import synthesize
 
     parser = argparse.ArgumentParser(prog="python -m wepl.distributed.scaling", description=__doc__)
-    parser.add_argument("--units", type=int, default=400, help="units of the synthetic basin")
-    parser.add_argument("--days", type=int, default=96, help="days of each run")
+    parser.add_argument("--units", type=int, default=1500, help="units of the synthetic basin")
+    parser.add_argument("--days", type=int, default=48, help="days of each run")
     parser.add_argument("--block-days", type=int, default=8, help="days of a task")
     parser.add_argument("--repeats", type=int, default=3, help="runs of which the median counts")
     given = parser.parse_args()

@@ -74,7 +74,7 @@ def facts() -> tuple[tuple[str, str], ...]:
     package = Path(__file__).resolve().parent.parent
     kernels = Path(str(wepl.kernels.__file__)).parent
     sources = hashlib.sha256()
-    for folder in (package / "physics", package / "stages", package / "distributed", kernels / "cuda"):
+    for folder in (package / "physics", package / "stages", kernels / "cuda"):
         for path in sorted(found for found in folder.rglob("*") if found.suffix in (".py", ".cu", ".cuh", ".h")):
             sources.update(path.read_bytes())
     table = hashlib.sha256(repr(registry.TABLE).encode()).hexdigest()
@@ -261,9 +261,9 @@ def _check(model: Model, group: Group, at: int) -> None:
     if wrong is not None:
         entry, place, value = wrong
         low, high = entry.valid
-        raise NumericalError(f"{entry.name} ({entry.long_name}) is {value:g} {entry.units} {_where(group, entry, place)}"
-                             f" in the block from {clock.label(at)}, outside {low:g} to {high:g}; no result was "
-                             f"written. {again}")
+        where = f"{_where(group, entry, place)} in the block from {clock.label(at)}"
+        raise NumericalError(f"{entry.name} ({entry.long_name}) is {value:g} {entry.units} {where}, outside {low:g} to "
+                             f"{high:g}; no result was written. {again}")
 
 
 def _where(group: Group, entry: registry.Variable, place: tuple[int, ...]) -> str:

@@ -180,8 +180,8 @@ class ForcingReader:
     @property
     def paths(self) -> tuple[Path, ...]:
         """Files that are read."""
-        return tuple(dict.fromkeys(segment.source.path for group in self._segments.values() for segment in group
-                                   if isinstance(segment.source, FileSource)))
+        return tuple(dict.fromkeys(path for group in self._segments.values() for segment in group
+                                   if (path := getattr(segment.source, "path", None)) is not None))
 
     def read(self, first: int, last: int) -> np.ndarray:
         """Steps ``first`` to ``last`` (not included): ``[row, step, cell]`` in registry order and internal units.

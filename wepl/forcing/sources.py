@@ -16,6 +16,7 @@ from wepl import registry
 from wepl.errors import BasinError
 from wepl.forcing.classic import is_cut_short
 from wepl.forcing.reader import ArraySource, FileSource, ForcingReader, OpenFiles, Segment
+from wepl.forcing.zarr_store import is_store
 from wepl.run.clock import CALENDARS, Clock
 
 if TYPE_CHECKING:
@@ -142,14 +143,14 @@ def pieces_of_dataset(data: xr.Dataset, where: str = "") -> list[Piece]:
     names = [name for name in NAMES if name in data.variables]
     if not names:
         return []
-    axis = _axis_of(data["time"].values if "time" in data.variables else None,
+    axis = axis_of(data["time"].values if "time" in data.variables else None,
                     data["time"].attrs if "time" in data.variables else {}, where)
     found = []
     for name in names:
         variable = data[name]
-        _check_form(name, variable.dims, variable.dtype, where)
+        check_form(name, variable.dims, variable.dtype, where)
         values = variable.transpose("time", "cell").values
-        found.append(Piece(name, axis, ArraySource(values), _units(name, variable.attrs.get("units"), ""),
+        found.append(Piece(name, axis, ArraySource(values), units_of(name, variable.attrs.get("units"), ""),
                            data["cell"].values, where))
     return found
 
@@ -172,9 +173,9 @@ def pieces_of_file(path: Path, files: OpenFiles, own: bool = False) -> list[Piec
             time = file.variables.get("time")
             check_size(path, {name: _bytes(file[name]) for name in ("time", "cell") if name in file.variables})
             check_size(path, {name: _bytes(file[name]) for name in names}, PACKED_CONSTANT)
-            times = None if time is None else _plain(time[:])
+            times = None if time is None else plain(time[:])
             attributes = {} if time is None else {key: time.getncattr(key) for key in time.ncattrs()}
-            cells = _plain(file["cell"][:]) if "cell" in file.variables else None
+            cells = plain(file["cell"][:]) if "cell" in file.variables else None
             facts = [(name, file[name].dimensions, file[name].dtype, getattr(file[name], "units", None))
                      for name in names]
             for name in names:
@@ -182,13 +183,13 @@ def pieces_of_file(path: Path, files: OpenFiles, own: bool = False) -> list[Piec
         except UNREADABLE as error:
             raise BasinError(f"{path}: the forcing file cannot be read ({error}): it is no netCDF file, damaged or cut "
                              "short; make or copy it again") from None
-    axis = _axis_of(times, attributes, str(path))
-    cells = _identifiers(cells, str(path))
+    axis = axis_of(times, attributes, str(path))
+    cells = identifiers(cells, str(path))
     found = []
     for name, dims, dtype, unit in facts:
-        _check_form(name, dims, np.dtype(dtype), str(path))
+        check_form(name, dims, np.dtype(dtype), str(path))
         source = FileSource(path, name, dims[0] == "cell", files, "" if own else str(path))
-        found.append(Piece(name, axis, source, _units(name, unit, str(path)), cells, str(path)))
+        found.append(Piece(name, axis, source, units_of(name, unit, str(path)), cells, str(path)))
     return found
 
 
@@ -205,14 +206,14 @@ def _bytes(variable: Any) -> int:
     return math.prod(variable.shape) * 8
 
 
-def _plain(values: Any) -> np.ndarray:
+def plain(values: Any) -> np.ndarray:
     """Numbers with missing ones as NaN; anything else as it is."""
     if values.dtype.kind not in "iuf":
         return np.asarray(values)
     return np.asarray(np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan))
 
 
-def _identifiers(cells: np.ndarray | None, where: str) -> np.ndarray:
+def identifiers(cells: np.ndarray | None, where: str) -> np.ndarray:
     """The forcing cells of a file, after checking that they are different whole numbers."""
     if cells is None:
         raise BasinError(f"{where}: the variable cell (forcing cell identifiers) is missing")
@@ -224,20 +225,20 @@ def _identifiers(cells: np.ndarray | None, where: str) -> np.ndarray:
     return cells.astype(np.int64)
 
 
-def _axis_of(values: np.ndarray | None, attributes: Mapping[str, Any], where: str) -> Axis:
+def axis_of(values: np.ndarray | None, attributes: Mapping[str, Any], where: str) -> Axis:
     if values is None:
         raise BasinError(f"{where}: the variable time is missing: give the start of each forcing step")
     return time_axis(values, attributes.get("units"), attributes.get("calendar", "standard"), where)
 
 
-def _check_form(name: str, dims: Sequence[Any], dtype: np.dtype[Any], where: str) -> None:
+def check_form(name: str, dims: Sequence[Any], dtype: np.dtype[Any], where: str) -> None:
     if dtype.kind not in "iuf":
         raise BasinError(f"{where}: {name} holds {'text' if dtype.kind in 'SUO' else dtype}, expected numbers")
     if sorted(map(str, dims)) != ["cell", "time"]:
         raise BasinError(f"{where}: {name} has dimensions {tuple(dims)}, expected ('time', 'cell')")
 
 
-def _units(name: str, given: object, where: str) -> str:
+def units_of(name: str, given: object, where: str) -> str:
     """The units of a forcing variable, after checking that they convert."""
     from wepl import units
 
@@ -275,7 +276,7 @@ def expand(pattern: str, folder: Path) -> list[Path]:
         except (ValueError, IndexError, NotImplementedError) as error:
             raise BasinError(f"the attribute forcing names {word!r}, which is no file name or pattern ({error}): "
                              "correct it") from None
-        if not matches or not all(path.is_file() for path in matches):
+        if not matches or not all(path.is_file() or is_store(path) for path in matches):
             raise BasinError(f"the attribute forcing names {word!r}, but no such file lies in {folder}: put it there "
                              "or correct the name")
         paths.extend(matches)

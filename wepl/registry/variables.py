@@ -226,7 +226,7 @@ OPTIONS = (
     _option("refreezing_share", "1", 0.05, (0.0, 1.0), "refreezing factor, share of the degree-day factor",
             source="PHY 4"),
     # soil
-    _option("interflow_anisotropy", "1", 200.0, (0.0, 1e5), "multiplier of conductivity for interflow",
+    _option("interflow_anisotropy", "1", 300.0, (0.0, 1e5), "multiplier of conductivity for interflow",
             source="PHY 10"),
     _option("minimum_slope", "1", 1e-4, (1e-6, 0.1), "floor of the overland slope", source="PHY 12"),
     # calibration multipliers

@@ -121,5 +121,10 @@ def _curves(units: Table) -> Curves:
 
 def _dry_content(saturated: np.ndarray, residual: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Water content at 1e6 cm suction, at or above the residual content."""
-    saturation = np.frompyfunc(lambda x, y: retention_saturation(1e4, x, y), 2, 1)(a, b).astype(float)
+    # Soils are few and layers many. Not compiled, the function gives the same bits, and a run on another backend than
+    # cpu need not wait for numba to load.
+    function = getattr(retention_saturation, "py_func", retention_saturation)
+    pairs, place = np.unique(np.stack([a.ravel(), b.ravel()]), axis=1, return_inverse=True)
+    of_pair = np.array([function(1e4, x, y) for x, y in pairs.T.tolist()], dtype=float)
+    saturation = of_pair[place.ravel()].reshape(a.shape)
     return np.asarray(residual + saturation * (saturated - residual))

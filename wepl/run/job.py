@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from wepl import registry
 from wepl.errors import InputError, NumericalError, WeplError, WriteError
 from wepl.language import say
+from wepl.run.behind import Behind
 from wepl.run.interrupt import Interrupted, Watch
 from wepl.run.journal import Journal
 from wepl.run.lock import OutputLock
@@ -76,6 +78,7 @@ class Job:
     def __init__(self, basin: Basin, output: str | Path | None, changes: Mapping[str, float | str],
                  start: str | None, end: str | None, variables: Sequence[str], block_days: float | None,
                  resolve: Callable[[Basin, Mapping[str, float | str]], dict[str, float]]) -> None:
+        from wepl.forcing.window import Window
         from wepl.run.assembly import assemble
         from wepl.run.guard import Guard
         from wepl.run.outputs import select
@@ -94,6 +97,8 @@ class Job:
         # What may compile and take time comes after all that may be refused.
         self.arrays = assemble(basin, self.options)
         self.guard = Guard(basin, self.arrays, self.output, self.options, self.changes, self._time_tables)
+        self.window = Window(basin.forcing, self.last)
+        self.preferred_steps: int | None = None
         self.seconds = {"read": 0.0, "compute": 0.0, "write": 0.0}
 
     def _period(self, start: str | None, end: str | None) -> tuple[int, int]:
@@ -124,7 +129,8 @@ class Job:
         sizes |= {"cell": len(self.basin.forcing.cells), "kind": self.basin.parameters.sizes["vegetation"]}
         sizes["kind"] *= len(resistance_factors(self.options))
         needed = plan.need(sizes, n_route, device.types)
-        return plan.block_steps(needed, self.last - self.first, step, block_days=block_days, free=device.free_bytes())
+        return plan.block_steps(needed, self.last - self.first, step, block_days=block_days,
+                                preferred=self.preferred_steps, free=device.free_bytes())
 
     def run(self, device: Backend, plan: Plan, facts: Mapping[str, Any]) -> RunResult:
         """The whole run; ``facts`` are the arguments with which it can be resumed."""
@@ -173,14 +179,17 @@ class Job:
         model = self._model(device, block_steps)
         progress.line(say("run.backend", reason=model.backend.reason))
         at, before = self._start(progress, model, plan, journal)
-        with self._writer(model, plan.compression) as writer:
+        with (self._writer(model, plan.compression) as writer,
+              Behind(partial(self._put_away, journal, writer)) as behind):
             if journal is not None:
                 self._write_again(journal, writer, at)
             first = kept = at
-            for at, block_time in self._blocks(model, block_steps, writer, first, journal):
+            for at, block_time in self._blocks(model, block_steps, behind, first, journal):
                 progress.update(at, block_time)
                 due = (at - kept) * self.clock.step_seconds >= plan.checkpoint * 86400
                 if journal is not None and at < self.last and (due or watch.caught is not None):
+                    # A state is of use only with all blocks before it.
+                    behind.drain()
                     self._keep(model, journal, at)
                     kept = at
                 if watch.caught is not None and at < self.last:
@@ -188,6 +197,7 @@ class Job:
             report = self._balance(before, model.state())
             report.check(CLOSURE[model.backend.precision])
             write_time = time.perf_counter()
+            behind.drain()
             if plan.save_state:
                 self._save(model, plan.save_state, self.last)
             writer.finish(balance=report)
@@ -293,7 +303,14 @@ class Job:
         given = ("shortwave_radiation" in available, "longwave_radiation" in available)
         return Model(backend, self.arrays, self.selection, self.clock.step_seconds, block_steps, given)
 
-    def _blocks(self, model: Model, block_steps: int, writer: ResultWriter, first: int,
+    @staticmethod
+    def _put_away(journal: Journal | None, writer: ResultWriter, at: int, values: dict[str, np.ndarray]) -> None:
+        """Give a block's values to the journal, then to the writer."""
+        if journal is not None:
+            journal.write_block(at, values)
+        writer.put(at, values)
+
+    def _blocks(self, model: Model, block_steps: int, behind: Behind, first: int,
                 journal: Journal | None) -> Iterator[tuple[int, float]]:
         """Compute block after block while the next one is read and staged and the last one is written."""
         from wepl.run.outputs import UnitOutputs
@@ -316,9 +333,7 @@ class Job:
                 computed = time.perf_counter()
                 values = self._series(block.series)
                 values.update(outputs.block(block.record, until - at))
-                if journal is not None:
-                    journal.write_block(at, values)
-                writer.put(at, values)
+                behind.put(at, values)
                 written = time.perf_counter()
                 self.seconds["read"] += read_done - began
                 self.seconds["compute"] += computed - read_done
@@ -327,7 +342,7 @@ class Job:
 
     def _stage(self, model: Model, at: int, block_steps: int) -> Staged:
         until = min(self.last, at + block_steps)
-        return model.stage(self.basin.forcing.read(at, until), *self._time_tables(at, until))
+        return model.stage(self.window.read(at, until), *self._time_tables(at, until))
 
     def _time_tables(self, at: int, until: int) -> tuple[np.ndarray, np.ndarray]:
         from wepl.run.assembly import vegetation_table

@@ -16,6 +16,8 @@ from wepl.run.model import STATES
 _STAGED = ("forcing", "calendar", "vegetation")
 _BLOCK_BYTES = 256 * 2**20
 _BLOCK_DAYS = 64
+# What is read before the first block and written after the last one cannot hide behind computing.
+_LEAST_BLOCKS, _LEAST_STEPS = 8, 8
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,8 @@ def need(sizes: Mapping[str, int], n_route: int, types: Mapping[str, np.dtype]) 
 
 
 def block_steps(needed: Need, total: int, step_seconds: float, *, block_days: float | None = None,
-                free: int | None = None) -> int:
-    """Steps in a block: as asked, else for 256 MB and a readable progress, and no more than the device holds.
+                preferred: int | None = None, free: int | None = None) -> int:
+    """Steps in a block: as asked, else some for each run, 256 MB at most, and no more than the device holds.
 
     Parameters
     ----------
@@ -70,6 +72,8 @@ def block_steps(needed: Need, total: int, step_seconds: float, *, block_days: fl
         Forcing step, s.
     block_days : float, optional
         Days that the user asks for.
+    preferred : int, optional
+        Steps that were found to be fast, taken where memory allows and the user asks for nothing.
     free : int, optional
         Bytes free on the device; no limit when None.
 
@@ -82,7 +86,9 @@ def block_steps(needed: Need, total: int, step_seconds: float, *, block_days: fl
     if block_days is not None:
         wanted = min(total, int(block_days * 86400 / step_seconds))
     else:
-        wanted = max(1, min(total, int(_BLOCK_BYTES / needed.per_step), int(_BLOCK_DAYS * 86400 / step_seconds)))
+        share = preferred or max(_LEAST_STEPS, total // _LEAST_BLOCKS)
+        wanted = max(1, min(total, share, int(_BLOCK_BYTES / needed.per_step),
+                            int(_BLOCK_DAYS * 86400 / step_seconds)))
     if free is None or needed.bytes(wanted) <= free:
         return wanted
     steps = (free - needed.fixed) // needed.per_step

@@ -75,7 +75,7 @@ class Progress:
             return
         from wepl.physics.jit import cache_folder
 
-        if not _is_compiled(cache_folder()):
+        if not is_compiled(cache_folder()):
             self.line(say("run.compiling", folder=cache_folder()))
 
     def line(self, text: str) -> None:
@@ -149,7 +149,7 @@ class Progress:
         print(f"{share:4.0%}  {self.text}", file=sys.stderr, flush=True)
 
 
-def _is_compiled(folder: Path) -> bool:
+def is_compiled(folder: Path) -> bool:
     """Whether numba has stored the column kernel, the one that takes longest to compile."""
     return any(folder.rglob("*column_kernel*.nbi"))
 

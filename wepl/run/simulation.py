@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from wepl import registry
 from wepl.errors import InputError
-from wepl.run import zones
+from wepl.run import caches, tuned, zones
 from wepl.run.job import Job, Plan, RunResult
 
 if TYPE_CHECKING:
@@ -72,12 +72,21 @@ def run(basin: str | Path | Basin, *, output: str | Path | None = None, backend:
     """
     from wepl import backends
     from wepl.basin.dataset import Basin
+    from wepl.physics.jit import cache_folder
 
     opened = basin if isinstance(basin, Basin) else Basin.open(basin)
     _check_numbers(opened, checkpoint, spinup)
     create, make = (backends.create, Job) if cluster is None else (cluster.device, cluster.job)
-    device = create(backend, precision, threads) if isinstance(backend, str) else backend
+    steps = None
+    if not isinstance(backend, str):
+        device = backend
+    elif backend == "auto" and cluster is None:
+        device, steps = tuned.device_of(opened, precision, threads)
+    else:
+        device = create(backend, precision, threads)
     job = make(opened, output, options or {}, start, end, variables, block_days, resolve_options)
+    job.preferred_steps = steps
+    caches.tidy(cache_folder())
     facts = {"basin": str(Path(opened.path).resolve()) if opened.path else "", "basin_hash": opened.hash,
              "backend": device.name, "precision": device.precision, "threads": threads, "start": start, "end": end,
              "block_days": block_days, "variables": list(variables), "options": dict(options or {}),
