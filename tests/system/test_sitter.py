@@ -1,7 +1,7 @@
 """The Sitter at Appenzell (CAMELS-CH), daily 1981-2000, with default parameters: humid, alpine, snow.
 
-1981 warms the model up. Bands: a tenth of the volume, and efficiencies that calibrated models are called good at (0.7 by
-months, 0.6 by days); the mean flow as a guess scores -0.41 (Knoben et al. 2019).
+1981 warms the model up. Bands: a tenth of the volume, and efficiencies that calibrated models are called good at (0.7
+by months, 0.6 by days); the mean flow as a guess scores -0.41 (Knoben et al. 2019).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """``python -m wepl.distributed.scaling``: strong and weak scaling measured here, beside what a model says of it.
 
 Other work on the machine slows every task. How much is seen in the tasks themselves, wall over CPU seconds, and the
-model's seconds are stretched by it; speed-ups from CPU seconds alone are what cores without other work would give.
+model's seconds are stretched by it, and the time from task to task is shortened by it for a machine without other work;
+speed-ups from CPU seconds alone are what cores without other work would give.
 """
 
 from __future__ import annotations
@@ -136,6 +137,7 @@ def compare(basin: Path, twice: Path, days: int, block_days: int, repeats: int) 
     one_run, two_run, twice_run = middle["one"], middle["two"], middle["twice"]
     size = twice_run.load.tiles.sum() / one_run.load.tiles.sum()
     walls = {name: statistics.median(run.wall for run in runs) for name, runs in found.items()}
+    costs = replace(costs, dispatch=costs.dispatch / middle["one"].stretch)
     ideal = {name: scaling_model.seconds(middle[name].load, costs, workers)
              for name, workers in (("one", 1), ("two", 2), ("twice", 2))}
     lines += ["", "from 1 to 2 workers      wall   CPU seconds of the busiest   model, cores without other work",
@@ -179,8 +181,8 @@ def main() -> None:
     from wepl.basin.synthetic import synthesize
 
     parser = argparse.ArgumentParser(prog="python -m wepl.distributed.scaling", description=__doc__)
-    parser.add_argument("--units", type=int, default=1500, help="units of the synthetic basin")
-    parser.add_argument("--days", type=int, default=48, help="days of each run")
+    parser.add_argument("--units", type=int, default=1000, help="units of the synthetic basin")
+    parser.add_argument("--days", type=int, default=32, help="days of each run")
     parser.add_argument("--block-days", type=int, default=8, help="days of a task")
     parser.add_argument("--repeats", type=int, default=3, help="runs of which the median counts")
     given = parser.parse_args()
