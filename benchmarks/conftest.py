@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,7 @@ UNITS = {"1d": 2000, "1h": 200}
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.option.benchmark_timer = time.process_time
-    config.option.benchmark_warmup = "on"
+    config.option.benchmark_timer = "time.process_time"
 
 
 @pytest.fixture(scope="session", params=["1d", "1h"])

@@ -2,10 +2,10 @@
 
     python examples/default_skill.py DATA FOLDER [--option NAME] [--values A,B,...] [--catchments A,B,...]
 
-DATA holds one folder per catchment (``sitter_appenzell``, ``cache_creek``, ``famine``, ``cance``, ``delaware``) with the
-files that ``calibrate_basins.py`` needs; basins and observations are put into FOLDER. Printed is the median over gauges
-of the daily (Cance: hourly) Kling-Gupta efficiency with its correlation, variability and bias, in the calibration and
-the validation period of ``calibrate_NAME.toml``.
+DATA holds one folder per catchment (``sitter_appenzell``, ``cache_creek``, ``famine``, ``cance``, ``delaware``) with
+the files that ``calibrate_basins.py`` needs; basins and observations are put into FOLDER. Printed is the median over
+gauges of the daily (Cance: hourly) Kling-Gupta efficiency with its correlation, variability and bias, in the
+calibration and the validation period of ``calibrate_NAME.toml``.
 """
 
 from __future__ import annotations

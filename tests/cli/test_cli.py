@@ -23,7 +23,9 @@ from wepl.cli import app
 OPTIONS = {
     "run": {"--output", "-o", "--backend", "--precision", "--threads", "--start", "--end", "--block-days",
             "--variables", "--set", "--from-state", "--save-state", "--checkpoint", "--resume",
-            "--spinup", "--compression", "--quiet", "--debug"},
+            "--spinup", "--compression", "--params", "--members", "--sample", "--ranges", "--seed", "--gauges",
+            "--subbasins", "--indices", "--control", "--batch", "--rain-noise", "--temperature-noise", "--noise-days",
+            "--noise-km", "--workers", "--scheduler", "--quiet", "--debug"},
     "build": {"--output", "-o", "--dry-run", "--plots", "--quiet", "--debug"},
     "check": {"--debug"},
     "info": {"--debug"},
@@ -125,7 +127,7 @@ def test_run_hands_over_every_option(monkeypatch):
         "variables": ["runoff", "interflow", "baseflow"],
         "options": {"rs_max": "4000", "infiltration_switch": "never"},
         "from_state": Path("a.nc"), "save_state": Path("b.nc"), "compression": "zlib", "quiet": True,
-        "checkpoint": 30.0, "spinup": 1,
+        "checkpoint": 30.0, "spinup": 1, "cluster": None,
     }
 
 
@@ -135,7 +137,7 @@ def test_run_without_options_takes_the_defaults_of_the_function(monkeypatch):
     assert invoke("run", "basin.nc").exit_code == 0
     assert given == dict(output=None, backend="auto", precision="float64", threads=None, start=None, end=None,
                          block_days=None, variables=[], options={}, from_state=None, save_state=None,
-                         compression="zstd", quiet=False, checkpoint=365.0, spinup=0)
+                         compression="zstd", quiet=False, checkpoint=365.0, spinup=0, cluster=None)
 
 
 def test_run_of_nothing_and_of_too_much():

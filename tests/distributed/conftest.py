@@ -26,34 +26,37 @@ def cluster(two_workers) -> Cluster:
 
 
 @pytest.fixture
-def kill_at(cluster, monkeypatch) -> Iterator[Callable[[int], None]]:
-    """Says at which wait for a result a worker that computes is killed; the test fails when none was."""
+def kill_at(cluster, monkeypatch) -> Iterator[Callable[..., None]]:
+    """Says at which wait for a result a worker that computes, or everyone, is killed; the test fails when none was."""
     before = cluster.client.run(os.getpid)
     waits = 0
     victims: list[int] = []
     result = Cluster.result
 
-    def arm(number: int) -> None:
+    def arm(number: int, everyone: bool = False) -> None:
         def killing(self, future, *arguments):
             nonlocal waits
             waits += 1
             if waits == number:
-                victims.append(_kill_busy(self, before))
+                victims.extend(_kill(self, before, everyone))
             return result(self, future, *arguments)
 
         monkeypatch.setattr(Cluster, "result", killing)
 
     yield arm
-    assert len(victims) == 1
+    assert victims
     cluster.client.wait_for_workers(2, timeout=120)
-    assert victims[0] not in cluster.client.run(os.getpid).values()
+    assert not set(victims) & set(cluster.client.run(os.getpid).values())
 
 
-def _kill_busy(cluster: Cluster, processes: dict[str, int]) -> int:
-    for _ in range(3000):
+def _kill(cluster: Cluster, processes: dict[str, int], everyone: bool) -> list[int]:
+    """Kill the first worker that computes, or all of them then; their process numbers."""
+    for _ in range(1000):
         busy = [address for address, keys in cluster.client.processing().items() if keys and address in processes]
         if busy:
-            os.kill(processes[busy[0]], signal.SIGKILL)
-            return processes[busy[0]]
+            victims = list(processes.values()) if everyone else [processes[busy[0]]]
+            for victim in victims:
+                os.kill(victim, signal.SIGKILL)
+            return victims
         time.sleep(0.01)
     raise AssertionError("no worker computes")

@@ -71,8 +71,9 @@ def test_the_cuda_sources_have_the_same_bits(cluster, hourly_basin, tmp_path, pr
     assert_same(files["one_state"], files["many_state"])
 
 
-def test_a_run_outlives_a_worker(cluster, kill_at, daily_basin, one_process, tmp_path):
-    kill_at(7)
+@pytest.mark.parametrize("everyone", [False, True])
+def test_a_run_outlives_its_workers(cluster, kill_at, daily_basin, one_process, tmp_path, everyone):
+    kill_at(7, everyone)
     path = run(daily_basin, output=tmp_path / "many.nc", backend="cpu", end=END, variables=VARIABLES, quiet=True,
                block_days=3, cluster=cluster).path
     assert_same(one_process, path)

@@ -1,7 +1,7 @@
 """Cache Creek (NLDAS weather), hourly 2000-2002, with default parameters: winter rain, dry summer, hills.
 
-2000 warms the model up. Bands: a fifth of the volume, and efficiencies that calibrated models are called good at (0.7 by
-months, 0.6 by days); the mean flow as a guess scores -0.41 (Knoben et al. 2019).
+2000 warms the model up. Bands: a fifth of the volume, and efficiencies that calibrated models are called good at (0.7
+by months, 0.6 by days); the mean flow as a guess scores -0.41 (Knoben et al. 2019).
 """
 
 from __future__ import annotations

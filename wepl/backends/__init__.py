@@ -8,7 +8,7 @@ from wepl.errors import BackendError
 
 __all__ = ["NAMES", "Backend", "create"]
 
-NAMES = ("auto", "cpu", "native", "cupy", "numba-cuda", "emulate")
+NAMES = ("auto", "native", "cpu", "cupy", "numba-cuda", "emulate")
 
 
 def create(name: str = "auto", precision: str = "float64", threads: int | None = None, *, mapping: str = "tile",

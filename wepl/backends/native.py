@@ -38,7 +38,8 @@ class NativeBackend(CudaCBackend):
 
     def __init__(self, precision: str = "float64", threads: int | None = None, more: tuple[str, ...] = ()) -> None:
         super().__init__(precision)
-        most = os.cpu_count() or 1
+        # A container or a batch system may grant fewer cores than the machine has.
+        most = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         if threads is not None and not 1 <= threads <= most:
             raise BackendError(f"--threads {threads}: give a number from 1 to {most} (this machine's threads)")
         if native_build.compiler() is None:

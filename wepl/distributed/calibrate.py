@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class DistributedSimulator(Simulator):
     """Simulates populations as :class:`wepl.calibrate.simulate.Simulator` does, in parts of equal size.
 
-    The basin and its forcing are made ready once on a worker, from which the others get them.
+    Each part has a basin of its own, made ready by the worker that computes it: tasks go where their basin is.
     """
 
     def __init__(self, cluster: Cluster, basin: Basin, backend: Backend, positions: Sequence[int], first: int,
@@ -30,19 +30,19 @@ class DistributedSimulator(Simulator):
         self._cluster, self._device = cluster, cast("RemoteDevice", backend).device
         self._name, self._populations = uuid.uuid4().hex, 0
         self.seconds: list[tuple[float, float]] = []
-        held = cluster.client.submit(worker.keep, basin, key=f"wepl-basin-{self._name}", pure=False)
-        self._ready = cluster.client.submit(worker.prepare_members, held, first, last, spin_up_years,
-                                            key=f"wepl-ready-{self._name}", pure=False)
+        submit, count = cluster.client.submit, max(1, len(cluster.workers))
+        held = [submit(worker.keep, basin, key=f"wepl-basin-{self._name}-{place}", pure=False)
+                for place in range(count)]
+        self._ready = [submit(worker.prepare_members, one, first, last, spin_up_years,
+                              key=f"wepl-ready-{self._name}-{place}", pure=False) for place, one in enumerate(held)]
 
     def _series(self, members: Sequence[Member]) -> np.ndarray:
-        homes = self._cluster.workers
         self._populations += 1
-        tasks = []
-        for place, part in enumerate(np.array_split(np.arange(len(members)), max(1, min(len(homes), len(members))))):
-            where = {"workers": [homes[place]], "allow_other_workers": True} if homes else {}
-            tasks.append(self._cluster.client.submit(
-                worker.run_members, self._ready, [members[number] for number in part], self._positions, self._device,
-                worker.facts(), key=f"wepl-members-{self._name}-{self._populations}-{place}", pure=False, **where))
+        parts = np.array_split(np.arange(len(members)), min(len(self._ready), len(members)))
+        tasks = [self._cluster.client.submit(
+            worker.run_members, ready, [members[number] for number in part], self._positions, self._device,
+            worker.facts(), key=f"wepl-members-{self._name}-{self._populations}-{place}", pure=False)
+            for place, (ready, part) in enumerate(zip(self._ready, parts, strict=False))]
         found = [self._cluster.result(task) for task in tasks]
         self.seconds += [seconds for _, seconds in found]
         return np.concatenate([series for series, _ in found], axis=1)

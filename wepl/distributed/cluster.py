@@ -7,6 +7,7 @@ import logging
 import os
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 INSTALL = "pip install 'wepl[distributed]'"
 _ADDRESS = re.compile(r"((tcp|tls|ucx|ucxx|ws|wss)://)?[^/\s]+:\d+")
-_ANSWER_SECONDS, _WORKER_SECONDS, _POLL_SECONDS = 15.0, 60.0, 1.0
+_ANSWER_SECONDS, _WORKER_SECONDS, _POLL_SECONDS, _LOST_SECONDS = 15.0, 60.0, 1.0, 600.0
 # What the graph holds (arrays of the groups, states) is meant to lie on the scheduler, where no worker can lose it.
 _CONFIG = {"distributed.admin.large-graph-warning-threshold": "1 TiB"}
 
@@ -176,9 +177,14 @@ class Cluster:
         # A timeout of the future itself may be lost where the machine is very busy (distributed 2026.8).
         done = threading.Event()
         future.add_done_callback(lambda _: done.set())
+        lost = 0.0
         while not done.wait(_POLL_SECONDS):
             if watch():
                 return None
+            lost = 0.0 if self.workers else lost or time.monotonic()
+            if lost and time.monotonic() - lost > _LOST_SECONDS:
+                raise WeplError(f"the cluster has had no worker for {_LOST_SECONDS:g} s: see the logs of the workers; what "
+                                "the journal keeps is not lost (--resume)")
         with self.errors():
             return future.result()
 

@@ -130,18 +130,14 @@ class Fleet:
 
     def submit(self, at: int, until: int) -> _Submitted:
         """Ask for a block of all groups."""
-        homes = self.cluster.workers
         outflows: list[Future] = []
         values, states = [], []
         for number, group in enumerate(self._groups):
             inflows = [outflows[source] for source in self._partition.sources(number)]
             name = f"{self._run}-{self._serial}-{number}"
-            where: dict[str, Any] = {"pure": False}
-            if homes:
-                where |= {"workers": [homes[number % len(homes)]], "allow_other_workers": True}
             step = self._client.submit(worker.advance, group, self._states[number], inflows, at, until,
-                                       key=f"wepl-advance-{name}", **where)
-            parts = {part: self._client.submit(getattr, step, part, key=f"wepl-{part}-{name}", **where)
+                                       key=f"wepl-advance-{name}", pure=False)
+            parts = {part: self._client.submit(getattr, step, part, key=f"wepl-{part}-{name}", pure=False)
                      for part in ("outflow", "state", "result")}
             outflows.append(parts["outflow"])
             states.append(parts["state"])
@@ -189,12 +185,15 @@ class Fleet:
         self._serial += 1
         return [self._hold(f"start-{self._serial}", number, {
             name: np.ascontiguousarray(values[..., places.along[registry.variable(name.removesuffix("_low")).dims[-1]]])
-            for name, values in held.items()}) for number, places in enumerate(self._places)]
+            for name, values in held.items()}, self._groups[number]) for number, places in enumerate(self._places)]
 
-    def _hold(self, what: str, number: int, value: Any) -> Future:
-        homes = self.cluster.workers
-        where = {"workers": [homes[number % len(homes)]], "allow_other_workers": True} if homes else {}
-        return self._client.submit(worker.keep, value, key=f"wepl-{what}-{self._run}-{number}", pure=False, **where)
+    def _hold(self, what: str, number: int, value: Any, *beside: Future) -> Future:
+        """A value in the graph, on the worker where another one lies.
+
+        Tasks are bound to no address: where all workers die, Dask would wait for the old ones. They go where most of
+        what they need lies, and what stands alone goes from worker to worker in turn.
+        """
+        return self._client.submit(worker.keep, value, *beside, key=f"wepl-{what}-{self._run}-{number}", pure=False)
 
 
 class DistributedJob(Job):

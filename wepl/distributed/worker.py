@@ -150,8 +150,8 @@ def _backend(name: str, precision: str, threads: int) -> Backend:
         raise BackendError(f"on a worker: {error}") from None
 
 
-def keep(value: Any) -> Any:
-    """A value that the graph holds, so that it outlives the worker on which it stands."""
+def keep(value: Any, *beside: Any) -> Any:
+    """A value that the graph holds, so that it outlives the worker on which it stands; ``beside`` draws it there."""
     return value
 
 
