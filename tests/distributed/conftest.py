@@ -6,23 +6,42 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 
 from wepl.distributed import Cluster, connect
 
 
+class Workers:
+    """A cluster of two workers that is made anew where Dask did not bring a killed worker back."""
+
+    def __init__(self, held: ExitStack) -> None:
+        self._held = held
+        self._cluster: Cluster | None = None
+
+    def both(self) -> Cluster:
+        if self._cluster is not None:
+            try:
+                self._cluster.client.wait_for_workers(2, timeout=40)
+            except TimeoutError:
+                self._held.close()
+                self._cluster = None
+        if self._cluster is None:
+            self._cluster = self._held.enter_context(connect(workers=2, threads=1, groups=4))
+        return self._cluster
+
+
 @pytest.fixture(scope="session")
-def two_workers() -> Iterator[Cluster]:
-    with connect(workers=2, threads=1, groups=4) as cluster:
-        yield cluster
+def two_workers() -> Iterator[Workers]:
+    with ExitStack() as held:
+        yield Workers(held)
 
 
 @pytest.fixture
 def cluster(two_workers) -> Cluster:
     """The cluster with both workers, also after a test that killed one."""
-    two_workers.client.wait_for_workers(2, timeout=120)
-    return two_workers
+    return two_workers.both()
 
 
 @pytest.fixture
@@ -45,7 +64,6 @@ def kill_at(cluster, monkeypatch) -> Iterator[Callable[..., None]]:
 
     yield arm
     assert victims
-    cluster.client.wait_for_workers(2, timeout=120)
     assert not set(victims) & set(cluster.client.run(os.getpid).values())
 
 

@@ -183,7 +183,7 @@ class Cluster:
                 return None
             lost = 0.0 if self.workers else lost or time.monotonic()
             if lost and time.monotonic() - lost > _LOST_SECONDS:
-                raise WeplError(f"the cluster has had no worker for {_LOST_SECONDS:g} s: see the logs of the workers; what "
+                raise WeplError(f"the cluster has had no worker for {_LOST_SECONDS:g} s: see the workers' logs; what "
                                 "the journal keeps is not lost (--resume)")
         with self.errors():
             return future.result()
