@@ -140,7 +140,7 @@ PARAMETERS = (
     _parameter("mualem_n", _LAYERED, "1", "1", "exponent of the conductivity curve; derived when absent",
                valid=(1.001, 1000), optional=True, source="PHY 7"),
     _parameter("initial_soil_moisture", _LAYERED, "1", "m3 m-3",
-               "water content at the start; field capacity when absent", valid=(0.0, 0.95), optional=True),
+               "water content at the start; by initial_wetness when absent", valid=(0.0, 0.95), optional=True),
     # vegetation kinds (the built-in table is used when the file has none)
     _parameter("leaf_area_index", _MONTHLY, "1", "1", "leaf area index of the covered part",
                standard_name="leaf_area_index", valid=(0.0, 20), optional=True),
@@ -239,6 +239,9 @@ OPTIONS = (
     _option("manning_river_factor", "1", 1.0, (0.01, 100), "multiplier of river roughness"),
     _option("depression_storage_factor", "1", 1.0, (0.0, 100), "multiplier of depression stores"),
     _option("degree_day_factor_factor", "1", 1.0, (0.0, 100), "multiplier of degree-day factors"),
+    # start
+    _option("initial_wetness", "1", 1.0, (0.0, 1.0),
+            "where no initial_soil_moisture is given: water for plants at the start, share of its capacity"),
 )
 
 FORCING = (

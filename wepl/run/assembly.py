@@ -108,7 +108,7 @@ def assemble(basin: Basin, options: dict[str, float], fixed: Fixed | None = None
     _soil_parameters(arrays, fixed, options)
     _unit_parameters(arrays, fixed, options)
     _network(arrays, fixed, options)
-    _starting_states(arrays, units, fixed.parameters)
+    _starting_states(arrays, units, fixed.parameters, options["initial_wetness"])
     arrays.values["option"] = option_array(options, basin.forcing.clock.step_seconds)
     return arrays
 
@@ -294,7 +294,7 @@ def _network(arrays: Arrays, fixed: Fixed, options: dict[str, float]) -> None:
     arrays.values["subbasin_parameter"] = values
 
 
-def _starting_states(arrays: Arrays, units: Table, parameters: Table) -> None:
+def _starting_states(arrays: Arrays, units: Table, parameters: Table, wetness: float) -> None:
     index, unit = arrays.values["tile_index"], arrays.unit_of_tile
     tile = np.zeros((rows.N_ROWS["tile_state"], unit.size))
     water = index[rows.TILE_KIND] == rows.WATER
@@ -302,7 +302,8 @@ def _starting_states(arrays: Arrays, units: Table, parameters: Table) -> None:
     arrays.values["tile_state"] = tile
     soil = np.zeros((rows.N_ROWS["soil_state"], arrays.n_layers, unit.size))
     parameter = arrays.values["soil_parameter"]
-    start = parameter[rows.FIELD_CAPACITY_WATER]
+    capacity = parameter[rows.FIELD_CAPACITY_WATER]
+    start = capacity - (1.0 - wetness) * (capacity - parameter[rows.WILTING_WATER])
     if "initial_soil_moisture" in units:
         content = units["initial_soil_moisture"].values[unit].T
         given = np.clip(content * parameter[rows.LAYER_THICKNESS], parameter[rows.RESIDUAL_WATER],

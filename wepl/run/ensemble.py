@@ -34,7 +34,8 @@ _ASSEMBLED = frozenset({
     "pavement_storage", "impervious_manning", "bare_manning", "bare_depression_storage", "open_water_depth",
     "degree_day_factor", "interflow_anisotropy", "minimum_slope", "soil_thickness_factor",
     "stomatal_resistance_factor", "conductivity_factor", "aquifer_factor", "riverbed_conductivity_factor",
-    "manning_overland_factor", "manning_river_factor", "depression_storage_factor", "degree_day_factor_factor"})
+    "manning_overland_factor", "manning_river_factor", "depression_storage_factor", "degree_day_factor_factor",
+    "initial_wetness"})
 
 
 @dataclass
