@@ -69,7 +69,7 @@ def _describe(file: netCDF4.Dataset, path: Path) -> Iterator[Line]:
         return _ensemble(file)
     if content == "state":
         return _state(file)
-    if "unit_subbasin" in file.variables and "downstream" in file.variables:
+    if content in ("", "basin") and "unit_subbasin" in file.variables and "downstream" in file.variables:
         return _basin(file)
     raise InputError(f"{path} is neither a basin, a result nor a state file of wepl: it holds "
                      f"{_wrapped(list(file.variables)) or 'no variables'}; give one of these")

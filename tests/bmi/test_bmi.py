@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -42,7 +43,7 @@ def component(config):
 
 
 def test_the_bits_of_a_run(component, daily_basin, tmp_path):
-    run(daily_basin, output=tmp_path / "run.nc", end=END, variables=["evapotranspiration"], quiet=True)
+    run(daily_basin, output=tmp_path / "run.nc", end=END, variables=["evapotranspiration"], backend="cpu", quiet=True)
     flows, evaporation = [], []
     while component.get_current_time() < component.get_end_time():
         component.update()
@@ -69,7 +70,7 @@ def test_bmi_tester(config):
     """All checks of bmi-tester 0.5, in a process of its own."""
     done = subprocess.run([sys.executable, "-m", "bmi_tester", "wepl.bmi:WeplBmi", "--root-dir", str(config.parent),
                            "--config-file", config.name], cwd=config.parent, capture_output=True, text=True,
-                          check=False)
+                          check=False, env={**os.environ, "PYTEST_ADDOPTS": "-n 0"})
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
 
 

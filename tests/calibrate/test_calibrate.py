@@ -30,7 +30,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def known(folder):
     """A calibration to the known truth, with pictures."""
-    return calibrate(write(folder, "known", CMAES.format(150)), output=folder / "known", plots=True, quiet=True)
+    return calibrate(write(folder, "known", CMAES.format(240)), output=folder / "known", plots=True, quiet=True)
 
 
 def test_known_truth_is_found(known):
@@ -47,8 +47,8 @@ def test_known_truth_is_found(known):
 
 def test_log_holds_every_evaluation(known):
     lines = [json.loads(line) for line in (known / "log.jsonl").read_text().splitlines()]
-    assert [line["evaluation"] for line in lines[1:]] == list(range(150))
-    assert [line["population"] for line in lines[1:]] == [number // 6 for number in range(150)]
+    assert [line["evaluation"] for line in lines[1:]] == list(range(240))
+    assert [line["population"] for line in lines[1:]] == [number // 6 for number in range(240)]
     best = max(lines[1:], key=lambda line: line["score"])
     summary = json.loads((known / "summary.json").read_text())
     assert summary["best_evaluation"] == best["evaluation"] and summary["score"] == best["score"]

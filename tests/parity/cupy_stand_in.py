@@ -41,10 +41,11 @@ class Stream:
 
     def record(self) -> SimpleNamespace:
         self.log.append("record")
-        return SimpleNamespace(stream=self)
+        return SimpleNamespace(stream=self, after=len(self.log) - 1)
 
     def wait_event(self, event: SimpleNamespace) -> None:
-        assert event.stream.log[-1] == "record"
+        # Copies of the next block may already stand behind the event.
+        assert event.stream.log[event.after] == "record" and "copy" in event.stream.log[:event.after]
         self.log.append("wait")
 
 

@@ -135,7 +135,8 @@ def test_without_rain_everything_dries(backend, texture, layers):
     """From a saturated start without rain: all water of a column, on the hillslope and in the basin falls every day.
 
     What physics lets rise: a layer of soil below another, the transition store, groundwater and rivers, which drainage
-    fills first. The water table rises to one peak and falls from there on, and with it, a day behind, discharge.
+    fills first. From the second day on (on the first, drainage is still in the transition store) the water table rises
+    to one peak and falls from there on, and with it, a day behind, discharge.
     """
     data = basin(steady_weather(400, precipitation=0.0), bands=2, downstream=(1, -1), layers=layers, texture=texture)
     data["initial_soil_moisture"] = data["saturated_water_content"]
@@ -150,7 +151,7 @@ def test_without_rain_everything_dries(backend, texture, layers):
     table, discharge = finished.series["water_table"], finished.series["discharge"]
     for reach in range(2):
         peak = int(table[:, reach].argmax())
-        assert np.all(np.diff(table[:peak + 1, reach]) >= 0.0)
+        assert np.all(np.diff(table[1:peak + 1, reach]) >= 0.0)
         assert np.all(np.diff(table[peak:, reach]) <= 0.0)
     assert np.all(np.diff(discharge[table.argmax(axis=0).max() + 1:], axis=0) <= 0.0)
     assert 0.0 < discharge[-1, -1] < 0.5 * discharge[:, -1].max()

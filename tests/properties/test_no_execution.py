@@ -58,8 +58,8 @@ def faults(tree: ast.AST) -> Iterator[str]:
         # Without an engine xarray guesses by content and may hand a file to any plugin that is installed.
         if name.endswith(("xr.open_dataset", "xr.open_mfdataset", "xr.load_dataset", "xarray.open_dataset")):
             engine = given.get("engine")
-            if not isinstance(engine, ast.Constant) or engine.value != "netcdf4":
-                yield f"{name} without engine='netcdf4'"
+            if not isinstance(engine, ast.Constant) or engine.value not in ("netcdf4", "zarr"):
+                yield f"{name} without engine='netcdf4' or 'zarr'"
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=place)

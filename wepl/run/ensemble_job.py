@@ -151,7 +151,7 @@ def run_ensemble(basin: str | Path | Basin, members: int | Sequence[Changes], *,
     with tempfile.TemporaryDirectory(prefix="wepl-") as folder:
         path = Path(folder) / "ensemble.nc"
         execute(opened, request, path, device, threads, quiet=quiet, cluster=cluster)
-        return xr.load_dataset(path)
+        return xr.load_dataset(path, engine="netcdf4")
 
 
 def resume_ensemble(output: str | Path, *, quiet: bool = False, cluster: Cluster | None = None) -> Path:

@@ -45,7 +45,7 @@ DEFAULT_RANGES = {
     "manning_river_factor": Range(0.5, 2.0, True),
     "depression_storage_factor": Range(0.5, 2.0, True),
     "degree_day_factor_factor": Range(0.5, 2.0, True),
-    "interflow_anisotropy": Range(1.0, 200.0, True),
+    "interflow_anisotropy": Range(10.0, 2000.0, True),
 }
 
 
