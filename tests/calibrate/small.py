@@ -26,7 +26,7 @@ file = "discharge.csv"
 [period]
 calibration = [2010-04-01, 2010-08-31]
 validation = [2010-09-01, 2010-11-30]
-warm_up_days = 60
+warm_up_days = 90
 
 [parameters]
 conductivity_factor = {{ low = 0.05, high = 5.0, scale = "log" }}
