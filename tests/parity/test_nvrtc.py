@@ -53,8 +53,8 @@ def test_compiles_without_spills(compiled, case):
 def test_twelve_layers_compile(compiled, case, request):
     """The scratch of a thread grows by 184 bytes a layer in double precision; a few values are spilled there."""
     if case[0] == "column" and case[1] != "float32":
-        request.applymarker(pytest.mark.xfail(reason="since the layers' neighbours are carried from one to the next, the "
-                                              "loops unroll and 576 to 1,216 bytes are spilled at twelve layers"))
+        request.applymarker(pytest.mark.xfail(reason="since the layers' neighbours are carried from one to the next "
+                                              "the loops unroll, and 576 to 1,216 bytes are spilled at twelve layers"))
     resources = compiled[case].result().resources
     three = compiled[(*case[:3], 3)].result().resources
     assert resources.stack > three.stack
