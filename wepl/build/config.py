@@ -8,7 +8,6 @@ from __future__ import annotations
 import datetime
 import glob
 import os
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -27,7 +26,8 @@ from pydantic_core import PydanticCustomError
 from wepl import registry
 from wepl.build.config_faults import fault_lines, unknown_names
 from wepl.errors import InputError
-from wepl.paths import is_address, outside, regular
+from wepl.paths import is_address, outside
+from wepl.toml_file import read_toml
 
 LAND_LEGENDS = ("esa_worldcover", "modis_igbp", "globeland30", "clcd", "corine")
 SOIL_LEGENDS = ("usda",)
@@ -350,16 +350,7 @@ def read(path: str | Path) -> tuple[Config, str]:
         There is no such file, it is no TOML, or what it says cannot be used; all faults are listed.
     """
     place = Path(path)
-    regular(place, "a TOML file")
-    try:
-        text = place.read_bytes().decode("utf-8-sig")
-        given = tomllib.loads(text)
-    except OSError as error:
-        raise InputError(f"{place} cannot be read: {error.strerror}; give a TOML file") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{place} is not a TOML file: {error}; see docs/build.md") from None
-    except RecursionError:
-        raise InputError(f"{place} is not a TOML file: its lists are nested too deeply; see docs/build.md") from None
+    text, given = read_toml(place, "docs/build.md")
     problems = unknown_names(given)
     try:
         config = Config.model_validate(given, context={"folder": place.parent})

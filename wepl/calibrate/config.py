@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,6 +13,7 @@ from wepl.build.config import File, Moment, NotNegative, Number, Positive, Value
 from wepl.build.config_faults import fault_lines
 from wepl.calibrate.objective import MEASURES
 from wepl.errors import InputError
+from wepl.toml_file import read_toml
 
 Aggregation = Literal["step", "daily", "monthly"]
 Names = Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)]
@@ -194,15 +194,7 @@ def read(path: str | Path) -> tuple[Config, str]:
         There is no such file, it is no TOML, or what it says cannot be used; all faults are listed.
     """
     place = Path(path)
-    try:
-        text = place.read_bytes().decode("utf-8")
-        given = tomllib.loads(text)
-    except FileNotFoundError:
-        raise InputError(f"there is no file {place}; check the name") from None
-    except OSError as error:
-        raise InputError(f"{place} cannot be read: {error.strerror}; give a TOML file") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{place} is not a TOML file: {error}; see docs/calibration.md") from None
+    text, given = read_toml(place, "docs/calibration.md")
     problems = _registry_faults(given)
     try:
         config = Config.model_validate(given, context={"folder": place.parent})
